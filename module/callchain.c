@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * perf_callchain_user(), diverted for processes with windows. While there are
- * none it is not hooked.
+ * Divert perf_callchain_user() for processes with windows, and for all while
+ * files may have tables. Otherwise it is not hooked.
  */
 #include <linux/mutex.h>
 #include <linux/static_call.h>
@@ -15,7 +15,7 @@
 #include "hooks.h"
 #include "sfjit.h"
 
-/* Patching text takes long enough that a user must not do it at will. */
+/* Patching text is slow: a user must not be able to trigger it at will. */
 #define SFJIT_IDLE	(60 * HZ)
 
 static bool sfjit_no_uaccess(void)
@@ -34,7 +34,7 @@ static int sfjit_no_insn_decode(struct insn *insn, const void *code, int length,
 	return -EINVAL;
 }
 
-/* Not exported: called by static calls, which are direct, so IBT permits them. */
+/* Not exported. Static calls are direct calls, so IBT permits them. */
 DEFINE_STATIC_CALL(sfjit_uaccess, sfjit_no_uaccess);
 DEFINE_STATIC_CALL(sfjit_trampoline, sfjit_no_trampoline);
 DEFINE_STATIC_CALL(sfjit_decode, sfjit_no_insn_decode);
@@ -50,7 +50,7 @@ int sfjit_insn_decode(struct insn *insn, const void *code, int length,
 	return static_call(sfjit_decode)(insn, code, length, mode);
 }
 
-/* The uprobe that is handled. Kernels before 6.11 do not say. */
+/* The uprobe that is being handled. Kernels before 6.11 do not record it. */
 static const struct arch_uprobe *sfjit_uprobe(void)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
@@ -69,7 +69,7 @@ bool sfjit_at_func_entry(struct pt_regs *regs)
 			   !memcmp(auprobe->insn, "\xf3\x0f\x1e\xfa", 4));
 }
 
-/* The windows went away after the hook has looked. */
+/* The windows were removed after the hook checked for them. */
 static void sfjit_frame_pointers(struct perf_callchain_entry_ctx *entry,
 				 struct pt_regs *regs)
 {
@@ -83,7 +83,7 @@ static void sfjit_frame_pointers(struct perf_callchain_entry_ctx *entry,
 			break;
 }
 
-/* Registration, on this CPU, is what the sample has interrupted. */
+/* The sample interrupted a registration on this CPU. */
 static void sfjit_refuse(struct pt_regs *regs)
 {
 	struct unwind_user_state state;
@@ -95,7 +95,7 @@ static void sfjit_refuse(struct pt_regs *regs)
 	sframe_refused(&state);
 }
 
-/* Instead of perf_callchain_user(). */
+/* Replaces perf_callchain_user(). */
 static noinline void sfjit_callchain_user(struct perf_callchain_entry_ctx *entry,
 					  struct pt_regs *regs)
 {
@@ -118,8 +118,9 @@ static void notrace sfjit_on_callchain(unsigned long ip, unsigned long parent,
 {
 	struct pt_regs *regs;
 
-	/* Samples of a guest have no stack of current. */
-	if (!sfjit_mm_has_windows(current->mm) || current->flags & PF_VCPU)
+	/* Samples of a guest do not show the stack of current. */
+	if (!current->mm || current->flags & PF_VCPU ||
+	    (!sfjit_mm_has_windows(current->mm) && !sframe_has_files()))
 		return;
 	regs = (struct pt_regs *)ftrace_regs_get_argument(fregs, 1);
 	if (regs->flags & (X86_VM_MASK | PERF_EFLAGS_VM) ||
@@ -132,10 +133,10 @@ static void notrace sfjit_on_callchain(unsigned long ip, unsigned long parent,
 static struct sfjit_hook sfjit_callchain =
 	SFJIT_HOOK(perf_callchain_user, sfjit_on_callchain);
 
-/* Of the hook. No lock of an address space is taken inside. */
+/* Protects the hook. Do not take locks of an address space while holding it. */
 static DEFINE_MUTEX(sfjit_callchain_lock);
 
-/* Registrations that have asked for the hook and may have no entry yet. */
+/* Registrations that have asked for the hook but may have no entry yet. */
 static unsigned int sfjit_nr_wanting;
 
 static void sfjit_idle(struct work_struct *work);
@@ -147,7 +148,7 @@ static void sfjit_idle(struct work_struct *work)
 	bool idle;
 
 	guard(mutex)(&sfjit_callchain_lock);
-	idle = !sfjit_nr_wanting && !sfjit_mm_count();
+	idle = !sfjit_nr_wanting && !sfjit_mm_count() && !sframe_has_files();
 	if (idle && sfjit_was_idle) {
 		sfjit_hook_remove(&sfjit_callchain);
 		return;
@@ -177,14 +178,14 @@ int sfjit_callchain_want(void)
 	return 0;
 }
 
-/* The entry was made, or will not be. */
+/* End sfjit_callchain_want(): the registration has made its entry or failed. */
 void sfjit_callchain_wanted(void)
 {
 	guard(mutex)(&sfjit_callchain_lock);
 	sfjit_nr_wanting--;
 }
 
-/* Kernels before 6.11 keep it to themselves; no return address is this then. */
+/* Kernels before 6.11 hide it; the default never matches a return address. */
 static int sfjit_find_trampoline(void)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
@@ -197,7 +198,7 @@ static int sfjit_find_trampoline(void)
 	return 0;
 }
 
-/* Can it be hooked? Find that out now rather than at the first registration. */
+/* Check now that it can be hooked, not at the first registration. */
 int sfjit_callchain_init(void)
 {
 	void *uaccess = sfjit_hook_entry("nmi_uaccess_okay");

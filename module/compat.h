@@ -8,7 +8,7 @@
 #ifndef SFJIT_COMPAT_H
 #define SFJIT_COMPAT_H
 
-/* Not exported, and not called: a decoded instruction has its prefixes. */
+/* Not exported, and never called: decoding already reads the prefixes. */
 #define insn_get_prefixes		sfjit_insn_get_prefixes
 
 #include <linux/version.h>
@@ -81,14 +81,19 @@ int sfjit_insn_decode(struct insn *insn, const void *code, int length,
 #define mask_user_address(ptr)		(ptr)
 #define masked_user_access_begin(ptr)	(ptr)
 /*
- * The series opens access for NULL, which is never refused. Compilers do not
- * know that here, and objtool follows what would come after a refusal.
+ * The series opens access for NULL, which never fails. Compilers do not know
+ * that here, and objtool would check the path for a failure.
  */
 #undef user_read_access_begin
 #define user_read_access_begin(ptr, size) ({ __uaccess_begin_nospec(); true; })
 #endif
 #ifndef masked_user_read_access_begin
 #define masked_user_read_access_begin(ptr)	masked_user_access_begin(ptr)
+#endif
+
+/* Samples read mappings without a lock: the kernel must free them by RCU. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#define CONFIG_UNWIND_USER_SFRAME_FILES	1
 #endif
 
 DEFINE_LOCK_GUARD_0(pagefault, pagefault_disable(), pagefault_enable())
@@ -101,7 +106,7 @@ DEFINE_LOCK_GUARD_0(pagefault, pagefault_disable(), pagefault_enable())
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 8, 0)
-/* Callers hold the locks of both. */
+/* Callers hold the locks of both trees. */
 static inline int sfjit_mt_dup(struct maple_tree *mt, struct maple_tree *new,
 			       gfp_t gfp)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * /dev/sfjit. Its owner, group and mode say who may register windows.
+ * /dev/sfjit. Its owner, group and mode control which users may register
+ * windows.
  */
 #include <linux/compat.h>
 #include <linux/file.h>
@@ -32,8 +33,8 @@ static struct miscdevice sfjit_device = {
 };
 
 /*
- * May current register windows by prctl()? If it could open the node to write:
- * in its own root, so that a container without the node has none.
+ * May current register windows by prctl()? Only if it can open the node to
+ * write, in its root directory: a container without the node cannot.
  */
 bool sfjit_device_permits(void)
 {
@@ -84,13 +85,13 @@ static int sfjit_read_request(struct sfjit_request *request,
 	return 0;
 }
 
-/* Everybody may remove their own windows: a section may be about to be freed. */
+/* Any process may remove its windows: it may be about to free a section. */
 static int sfjit_check_request(struct file *file,
 			       const struct sfjit_request *request, bool add)
 {
 	if (!add && !(request->flags & SFJIT_REQUEST_PIDFD))
 		return 0;
-	/* Of the caller, who need not have opened the file. */
+	/* Check the caller: another process may have opened the file. */
 	return file_permission(file, MAY_WRITE) ? -EPERM : 0;
 }
 
@@ -120,6 +121,8 @@ static long sfjit_ioctl(struct file *file, unsigned int command,
 					  false);
 	case SFJIT_IOC_QUERY:
 		return sframe_prctl_query(arg, 0, 0, 0);
+	case SFJIT_IOC_FILES:
+		return sfjit_open_files(arg, 0, 0, 0);
 	}
 	return -ENOTTY;
 }

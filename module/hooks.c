@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * Hooks by ftrace. A handler runs in the context of the function, which may be
- * an NMI; all that it does is to change where the function goes on.
+ * an NMI; it only changes the address at which the function continues.
  */
 #include <linux/kprobes.h>
 #include <linux/string.h>
@@ -43,10 +43,10 @@ void *sfjit_hook_entry(const char *name)
 }
 
 /**
- * sfjit_hook_body - find where a function goes on after ftrace's instruction
+ * sfjit_hook_body - find the code of a function after ftrace's instruction
  * @name:	its name
  *
- * A call of this address runs the function unhooked.
+ * Call this address to run the function without hooks.
  *
  * Return: the address or an error.
  */
@@ -90,7 +90,7 @@ int sfjit_hook_add(struct sfjit_hook *hook)
 	return ret;
 }
 
-/* Callers wait for what is still in the handler, or in what it diverts to. */
+/* Callers must wait for threads in the handler or in the replacement. */
 void sfjit_hook_remove(struct sfjit_hook *hook)
 {
 	if (hook->active)
@@ -98,7 +98,7 @@ void sfjit_hook_remove(struct sfjit_hook *hook)
 	hook->active = false;
 }
 
-/* The hook is not added again: ftrace keeps a pointer to what this frees. */
+/* Do not add the hook again: ftrace keeps a pointer to what this frees. */
 void sfjit_hook_free(struct sfjit_hook *hook)
 {
 	sfjit_hook_remove(hook);

@@ -8,8 +8,8 @@
 /**
  * struct sfjit_hook - a function of the kernel that the module diverts
  * @name:	its name
- * @ops:	decides, where the function begins, whether it is diverted
- * @filtered:	@ops names the function, until the module goes
+ * @ops:	handler that runs at the start of the function and may divert it
+ * @filtered:	@ops has the filter for @name, until the module is unloaded
  * @active:	@ops is registered
  */
 struct sfjit_hook {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * SFrame windows on a kernel as it is: what the series edits in the kernel is
- * done by hooks.
+ * SFrame windows on an unpatched kernel: hooks replace the series' edits of the
+ * kernel.
  *
- *   perf_callchain_user()	diverted if current has windows
- *   security_task_prctl()	diverted for the three options of the series, if
+ *   perf_callchain_user()	diverted if current has windows, or files may
+ *				have tables
+ *   security_task_prctl()	diverted for the options of the series, if
  *				the administrator asks for prctl()
  *   uprobe_dup_mmap()		diverted at a fork of a process with windows
  *   munmap(), exit		an MMU notifier of address spaces with windows
@@ -33,12 +34,26 @@ static int sfjit_make_entry(struct mm_struct *mm)
 	return ret;
 }
 
-/* As PR_SFRAME_REGISTER, by who may; @mm is that of current or of its target. */
+/* PR_SFRAME_REGISTER without permission check; @mm of current or its target. */
 int sfjit_register(struct mm_struct *mm, unsigned long key, unsigned long addr,
 		   unsigned long len, unsigned long opts)
 {
 	return sfjit_make_entry(mm) ?:
 	       sframe_prctl_register(key, addr, len, opts);
+}
+
+/* PR_SFRAME_FILES. While the descriptor is open, call chains stay hooked. */
+int sfjit_open_files(unsigned long arg2, unsigned long arg3, unsigned long arg4,
+		     unsigned long arg5)
+{
+	int ret;
+
+	ret = sfjit_callchain_want();
+	if (ret)
+		return ret;
+	ret = sframe_prctl_files(arg2, arg3, arg4, arg5);
+	sfjit_callchain_wanted();
+	return ret;
 }
 
 /* --- prctl() -------------------------------------------------------------- */
@@ -61,8 +76,8 @@ DEFINE_STATIC_CALL(sfjit_lsm, sfjit_no_lsm);
 DEFINE_STATIC_CALL(sfjit_dup_mmap, sfjit_no_dup_mmap);
 
 /*
- * Instead of security_task_prctl(), whose answer is that of prctl() unless it is
- * -ENOSYS. The security modules are asked first.
+ * Replaces security_task_prctl(), whose result prctl() returns unless it is
+ * -ENOSYS. Call the security modules first.
  */
 static noinline int sfjit_prctl(int option, unsigned long arg2,
 				unsigned long arg3, unsigned long arg4,
@@ -77,6 +92,8 @@ static noinline int sfjit_prctl(int option, unsigned long arg2,
 					     arg5) : -EPERM;
 		else if (option == PR_SFRAME_UNREGISTER)
 			ret = sframe_prctl_unregister(arg2, arg3, arg4, arg5);
+		else if (option == PR_SFRAME_FILES)
+			ret = sfjit_open_files(arg2, arg3, arg4, arg5);
 		else
 			ret = sframe_prctl_query(arg2, arg3, arg4, arg5);
 	}
@@ -93,7 +110,7 @@ static void notrace sfjit_on_prctl(unsigned long ip, unsigned long parent,
 	int option = ftrace_regs_get_argument(fregs, 0);
 
 	if (option != PR_SFRAME_REGISTER && option != PR_SFRAME_UNREGISTER &&
-	    option != PR_SFRAME_QUERY)
+	    option != PR_SFRAME_QUERY && option != PR_SFRAME_FILES)
 		return;
 	if (try_module_get(THIS_MODULE))
 		ftrace_regs_set_instruction_pointer(fregs,
@@ -102,7 +119,7 @@ static void notrace sfjit_on_prctl(unsigned long ip, unsigned long parent,
 
 /* --- fork() --------------------------------------------------------------- */
 
-/* Instead of uprobe_dup_mmap(). The parent is locked for write. */
+/* Replaces uprobe_dup_mmap(). The parent is locked for write. */
 static noinline void sfjit_fork(struct mm_struct *oldmm,
 				struct mm_struct *newmm)
 {
@@ -167,7 +184,7 @@ static int __init sfjit_hook_prctl(void)
 	return sfjit_hook_add(&sfjit_prctl_hook);
 }
 
-/* No thread is in a function of the module, or on its way there. */
+/* Then, no thread is in a function of the module, or about to enter one. */
 static void sfjit_unhook(void)
 {
 	sfjit_hook_free(&sfjit_prctl_hook);
@@ -182,7 +199,7 @@ static int __init sfjit_hook(void)
 	return sfjit_hook_fork() ?: sfjit_hook_prctl() ?: sfjit_device_init();
 }
 
-/* When the hooked functions are called is nothing that a compiler can check. */
+/* A compiler cannot check when a kernel calls the hooked functions. */
 static_assert(LINUX_VERSION_MAJOR == 6 && (LINUX_VERSION_PATCHLEVEL == 1 ||
 					   LINUX_VERSION_PATCHLEVEL == 12),
 	      "sfjit.ko is for Linux 6.1 and 6.12");
@@ -203,11 +220,16 @@ static int __init sfjit_init(void)
 	ret = sfjit_series_init();
 	if (ret)
 		goto proc;
-	ret = sfjit_hook();
+	ret = sfjit_files_init();
 	if (ret)
 		goto proc;
+	ret = sfjit_hook();
+	if (ret)
+		goto files;
 	return 0;
 
+files:
+	sfjit_files_exit();
 proc:
 	sfjit_proc_exit();
 unhook:
@@ -222,6 +244,7 @@ static void __exit sfjit_exit(void)
 	sfjit_proc_exit();
 	mmu_notifier_synchronize();
 	rcu_barrier();
+	sfjit_files_exit();
 }
 
 module_init(sfjit_init);

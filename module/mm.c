@@ -20,7 +20,7 @@ static DEFINE_HASHTABLE(sfjit_mms, 10);
 static DEFINE_SPINLOCK(sfjit_mms_lock);
 static atomic_t sfjit_nr_mms = ATOMIC_INIT(0);
 
-/* Of address spaces without an entry. Its registry is always NULL. */
+/* Stands for address spaces without an entry. Its registry is always NULL. */
 static struct sfjit_mm sfjit_none;
 
 /**
@@ -49,7 +49,7 @@ struct sfjit_mm *sfjit_mm_or_none(struct mm_struct *mm)
 	return sfjit_mm_find(mm) ?: &sfjit_none;
 }
 
-/* Of the process that the call of current is for. */
+/* The entry of the process that the call of current is for. */
 struct sfjit_mm *sfjit_mm_of_target(void)
 {
 	struct sfjit_target *target = sfjit_target();
@@ -80,7 +80,7 @@ void sfjit_mm_put(struct sfjit_mm *entry)
 		kfree_rcu(entry, rcu);
 }
 
-/* mremap() with MREMAP_DONTUNMAP takes the pages, but not the mapping. */
+/* mremap() with MREMAP_DONTUNMAP moves the pages but keeps the mapping. */
 static bool sfjit_stays_mapped(const struct mmu_notifier_range *range)
 {
 	const struct pt_regs *regs = task_pt_regs(current);
@@ -90,7 +90,7 @@ static bool sfjit_stays_mapped(const struct mmu_notifier_range *range)
 	       range->end <= regs->di + PAGE_ALIGN(regs->si);
 }
 
-/* munmap() and its like, which hold the mmap lock and may sleep. */
+/* munmap() and similar calls hold the mmap lock and may sleep. */
 static int sfjit_invalidate(struct mmu_notifier *notifier,
 			    const struct mmu_notifier_range *range)
 {
@@ -103,7 +103,7 @@ static int sfjit_invalidate(struct mmu_notifier *notifier,
 	return 0;
 }
 
-/* The address space has no user any more. */
+/* The address space has no users left. */
 static void sfjit_release(struct mmu_notifier *notifier, struct mm_struct *mm)
 {
 	struct sfjit_mm *entry = container_of(notifier, struct sfjit_mm,
@@ -161,8 +161,8 @@ static struct sfjit_mm *sfjit_mm_add(struct mm_struct *mm)
  * sfjit_mm_make - make an entry for an address space
  * @mm:		that of current, or one with a reference
  *
- * Return: 0 or a negative error; -ERESTARTNOINTR if there is a signal, with
- * which the locks of all mappings cannot be taken.
+ * Return: 0 or a negative error; -ERESTARTNOINTR if a pending signal prevents
+ * taking the locks of all mappings.
  */
 int sfjit_mm_make(struct mm_struct *mm)
 {
@@ -180,10 +180,10 @@ int sfjit_mm_make(struct mm_struct *mm)
 
 /**
  * sfjit_mm_fork - copy the windows to a child
- * @mm:		that of the child, known to no one else, without mappings yet
+ * @mm:		that of the child, not visible elsewhere, without mappings yet
  * @oldmm:	that of the parent, locked for write
  *
- * Without memory the child has no windows.
+ * If memory runs out, the child has no windows.
  */
 void sfjit_mm_fork(struct mm_struct *mm, struct mm_struct *oldmm)
 {
@@ -208,8 +208,8 @@ void sfjit_mm_fork(struct mm_struct *mm, struct mm_struct *oldmm)
  * @entry:	the address space
  * @addr:	the address
  *
- * While windows are copied the child has no mappings: it gets those of its
- * parent but the ones with MADV_DONTFORK.
+ * While windows are copied, the child has no mappings yet. It will get those of
+ * its parent, except the ones with MADV_DONTFORK.
  */
 struct vm_area_struct *sfjit_vma_lookup(struct sfjit_mm *entry,
 					unsigned long addr)
@@ -238,7 +238,7 @@ static int sfjit_mm_pid(const struct sfjit_mm *entry)
 #endif
 }
 
-/* Write the processes that keep the module loaded, a line each. */
+/* Write the PIDs of processes that keep the module loaded, one per line. */
 int sfjit_mm_list(char *buffer, size_t size)
 {
 	struct sfjit_mm *entry;

@@ -15,8 +15,8 @@ struct sframe_registry;
  * struct sfjit_mm - an address space that has or had windows
  * @sframe:	its windows
  * @mm:		the address space
- * @parent:	where they are copied from at the moment, or NULL
- * @map_count:	never that of another one, so that no mapping is taken for copied
+ * @parent:	address space from which windows are being copied, or NULL
+ * @map_count:	differs from the parent's, so that the copy checks all mappings
  * @refs:	one for @notifier, one for each open file
  * @notifier:	tells when text is unmapped, and when @mm ends
  * @node:	in the hash by @mm

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * How many windows a user may have.
+ * Limit the number of windows per user.
  */
 #include <linux/cred.h>
 #include <linux/hashtable.h>
@@ -17,11 +17,11 @@ module_param_named(user_windows, sfjit_user_windows, int, 0644);
 MODULE_PARM_DESC(user_windows, "Windows of all processes of one user");
 
 /**
- * struct sfjit_user - what a user has
+ * struct sfjit_user - the windows of a user
  * @node:	in the hash by @uid
  * @uid:	the user
- * @refs:	registries, under the lock of the hash
- * @nr:		windows in them
+ * @refs:	number of registries, under the lock of the hash
+ * @nr:		number of windows in them
  */
 struct sfjit_user {
 	struct hlist_node	node;
@@ -47,8 +47,8 @@ static struct sfjit_user *sfjit_user_find(kuid_t uid)
 }
 
 /*
- * The user of the process that gets windows, for sfjit_user_put(). It may not
- * fail: a registry without a user would have no bound.
+ * Get the user of the process that gets windows, for sfjit_user_put(). This
+ * must not fail: a registry without a user would have no limit.
  */
 struct sfjit_user *sfjit_user_get(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
- * /proc/sfjit, the windows of the process that opens it or of the one whose PID is
- * written to it, as /proc/PID/sframe of a kernel with the series has them; and the
+ * /proc/sfjit has the contents of /proc/PID/sframe on a kernel with the series,
+ * for the process that opens it, or for the PID that is written to it. Also the
  * sysctls of the series.
  */
 #include <linux/pid.h>
@@ -18,7 +18,7 @@
 
 /**
  * struct sfjit_file - an open file
- * @seq:	of the series; its address space is @none until there is an entry
+ * @seq:	of the series; its address space is @none until an entry exists
  * @none:	stands for the address space before its first registration
  */
 struct sfjit_file {
@@ -51,7 +51,7 @@ static void sfjit_proc_put(struct sfjit_file *file, struct mm_struct *mm)
 	file->seq.mm = mm ? &file->none : NULL;
 }
 
-/* The address space of a process that current may inspect, or NULL without one. */
+/* The address space of a process, if current may inspect it; NULL if none. */
 static struct mm_struct *sfjit_proc_access(pid_t nr)
 {
 	struct pid *pid = find_get_pid(nr);
@@ -70,7 +70,7 @@ static struct mm_struct *sfjit_proc_access(pid_t nr)
 	return mm;
 }
 
-/* A program with more privileges may have inherited the file as its output. */
+/* A privileged program may have inherited the file as its output. */
 static ssize_t sfjit_proc_write(struct file *file, const char __user *text,
 				size_t size, loff_t *pos)
 {
@@ -121,7 +121,7 @@ static const struct proc_ops sfjit_proc_ops = {
 	.proc_release	= sfjit_proc_release,
 };
 
-/* With an empty one at the end, which kernels before 6.6 look for. */
+/* Kernels before 6.6 need an empty entry at the end. */
 static struct ctl_table sfjit_tables[2][2];
 static struct ctl_table_header *sfjit_headers[2];
 static unsigned int sfjit_nr_tables;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * The series keeps windows in a member `sframe' of struct mm_struct. Kernels as
- * they are have none, so its sources take struct sfjit_mm for the address space,
- * whose members have the names that they use. Include kernel headers first.
+ * The series keeps windows in a member `sframe' of struct mm_struct. Unpatched
+ * kernels lack it, so its sources use struct sfjit_mm as address space, whose
+ * members have the same names. Include kernel headers first.
  *
- * This is all that the module has to know of the inside of the sources. It
- * becomes two lines if the series gets an accessor for the registry of an mm.
+ * The module depends on the internals of the sources only here. This becomes
+ * two lines if the series gets an accessor for the registry of an mm.
  */
 #ifndef SFJIT_SERIES_H
 #define SFJIT_SERIES_H
@@ -21,7 +21,7 @@ struct sfjit_task {
 #include <linux/sframe.h>
 #include "sframe.h"
 
-/* The rest is for sources; other files see the kernel's own names again. */
+/* The rest is for sources of the series; other files use the kernel's names. */
 #ifndef SFJIT_SERIES_SOURCE
 #undef mm_struct
 #else
@@ -38,7 +38,7 @@ struct sfjit_task {
 	(&(struct sfjit_task){ .mm = sfjit_mm_or_none(get_current()->mm) })
 #endif
 
-/* The same in calls for another process. */
+/* The same, also for calls that act on another process. */
 #ifdef SFJIT_SERIES_TARGET_MM
 #undef current
 #define current	(&(struct sfjit_task){ .mm = sfjit_mm_of_target() })

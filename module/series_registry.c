@@ -5,7 +5,7 @@
 #include "permit.h"
 #include "sfjit.h"
 
-/* The module's own initialization calls what the kernel's would. */
+/* The module calls the initcall itself. */
 #undef subsys_initcall
 #define subsys_initcall(fn)						\
 	int __init sfjit_series_init(void)				\
@@ -22,8 +22,8 @@
 	} while (0)
 
 /*
- * Nodes of trees cannot be charged to a memcg, as its functions are not
- * exported. The user is bounded instead, by the number of windows.
+ * The functions to charge tree nodes to a memcg are not exported. Limit the
+ * number of windows per user instead.
  */
 #undef CONFIG_MEMCG
 #define CONFIG_MEMCG			1
@@ -43,7 +43,7 @@
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
 /*
  * A store to a tree of Linux 6.1 marks the old node as dead before it links the
- * new one. A sample in between, on the same CPU, would wait for that for ever.
+ * new one. A sample on the same CPU in between would wait for it for ever.
  */
 static DEFINE_PER_CPU(bool, sfjit_changes_tree);
 
@@ -65,19 +65,19 @@ static int sfjit_try_store(struct ma_state *mas, void *window)
 	return ret;
 }
 
-/* Memory cannot be taken before: the functions are not exported. */
+/* Preallocating nodes is not possible: the functions are not exported. */
 static void sfjit_store(struct ma_state *mas, void *window)
 {
 	const unsigned long first = mas->index, last = mas->last;
 
 	while (sfjit_try_store(mas, window)) {
-		/* Waits until there is some. */
+		/* This waits until memory is free. */
 		kfree(kmalloc(PAGE_SIZE, GFP_KERNEL | __GFP_NOFAIL));
 		mas_set_range(mas, first, last);
 	}
 }
 
-/* mas_erase() may sleep in between. */
+/* Unlike this, mas_erase() may sleep during the change. */
 static void *sfjit_erase(struct ma_state *mas)
 {
 	void *window = mas_walk(mas);

@@ -16,6 +16,14 @@ bool sfjit_tree_changes(void);
 static inline bool sfjit_tree_changes(void) { return false; }
 #endif
 
+#ifdef CONFIG_UNWIND_USER_SFRAME_FILES
+int sfjit_files_init(void);
+void sfjit_files_exit(void);
+#else
+static inline int sfjit_files_init(void) { return 0; }
+static inline void sfjit_files_exit(void) { }
+#endif
+
 int sfjit_sysctl_add(const char *path, const struct ctl_table *table,
 		     size_t nr);
 int sfjit_proc_init(void);
@@ -23,6 +31,9 @@ void sfjit_proc_exit(void);
 
 int sfjit_register(struct mm_struct *mm, unsigned long key, unsigned long addr,
 		   unsigned long len, unsigned long opts);
+
+int sfjit_open_files(unsigned long arg2, unsigned long arg3, unsigned long arg4,
+		     unsigned long arg5);
 
 int sfjit_device_init(void);
 void sfjit_device_exit(void);

@@ -3,9 +3,9 @@
 /*
  * Calls for another process.
  *
- * The caller runs them itself: it can be killed while it waits for a lock or a
- * page of the other process, and holds no lock that a third one needs. The
- * sources of the series ask here which address space a call is for.
+ * The caller itself does the work: it can be killed while it waits for a lock
+ * or a page of the other process, and holds no lock that a third process needs.
+ * The sources of the series find the address space of a call here.
  */
 #include <linux/hashtable.h>
 #include <linux/highmem.h>
@@ -53,9 +53,9 @@ int sfjit_target_init(void)
 }
 
 /*
- * The address space of a process that current may inspect, or NULL without one.
- * The credentials that are checked are those of the program that has it: this
- * waits for a running execve().
+ * The address space of a process that current may inspect; NULL if it has none.
+ * This waits for a running execve(), so that the credentials that it checks
+ * belong to the program in this address space.
  */
 struct mm_struct *sfjit_mm_access(struct task_struct *task, unsigned int mode)
 {
@@ -98,12 +98,12 @@ static int sfjit_target_mm(struct sfjit_target *target,
 }
 
 /**
- * sfjit_target_begin - make the calls of current be for another process
- * @target:	filled; it stays until sfjit_target_end()
- * @pidfd:	names the process
+ * sfjit_target_begin - make calls of current act on another process
+ * @target:	filled; must stay valid until sfjit_target_end()
+ * @pidfd:	pidfd of the process
  *
- * If the process calls execve() meanwhile, the calls are for the address space
- * that it had.
+ * If the process calls execve() meanwhile, the calls act on its old address
+ * space.
  *
  * Return: 0 or a negative error.
  */
@@ -140,7 +140,7 @@ void sfjit_target_end(struct sfjit_target *target)
 	mmput(target->mm);
 }
 
-/* Instead of get_user_pages_remote(), whose arguments have changed. */
+/* get_user_pages_remote() lost an argument in Linux 6.5. */
 static long sfjit_get_page(struct mm_struct *mm, unsigned long addr,
 			   struct page **page, int *locked)
 {
@@ -170,7 +170,7 @@ static int sfjit_read_page(struct mm_struct *mm, void *to, unsigned long addr,
 	return 0;
 }
 
-/* As copy_from_user(), from the process that the call is for. */
+/* As copy_from_user(), but from the process that the call is for. */
 unsigned long sfjit_target_read(void *to, const void __user *from,
 				unsigned long size)
 {

@@ -15,10 +15,10 @@ struct task_struct;
  * struct sfjit_target - the process that a call is for, if it is another one
  * @node:	in the hash by @caller
  * @caller:	the task that makes the call
- * @mm:		the address space that it is for, with a reference
- * @memcg:	of @mm, charged for what is allocated
- * @old_memcg:	what the caller charged before
- * @uid:	user of the process, for the bound of windows
+ * @mm:		the address space that the call is for, with a reference
+ * @memcg:	memcg of @mm, charged for allocations
+ * @old_memcg:	the active memcg before the call
+ * @uid:	user of the process, for the limit of windows
  */
 struct sfjit_target {
 	struct hlist_node	node;
@@ -33,7 +33,7 @@ int sfjit_target_init(void);
 int sfjit_target_begin(struct sfjit_target *target, int pidfd);
 void sfjit_target_end(struct sfjit_target *target);
 
-/* Of current: NULL if its call is for itself. */
+/* The target of current, or NULL if its call is for itself. */
 struct sfjit_target *sfjit_target(void);
 
 unsigned long sfjit_target_read(void *to, const void __user *from,

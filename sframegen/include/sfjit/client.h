@@ -39,6 +39,7 @@ struct sfjit_client_opts {
 	uint64_t	text_length;
 	uint32_t	format;
 	uint32_t	reserved;
+	uint64_t	text_bias;
 };
 
 /**
@@ -84,6 +85,7 @@ static inline int sfjit_client_do(uintptr_t key, const void *section,
 	opts.text_length = text_length;
 	opts.format = SFJIT_CLIENT_PACKED;
 	opts.reserved = 0;
+	opts.text_bias = 0;
 	ret = sfjit_client_try(key, section, length, &opts);
 	if (ret < 0 && errno == EINVAL) {
 		opts.format = SFJIT_CLIENT_V3;

@@ -11,15 +11,16 @@
  *   ioctl(fd, SFJIT_IOC_REGISTER, &request)
  *   ioctl(fd, SFJIT_IOC_UNREGISTER, &request)
  *   ioctl(fd, SFJIT_IOC_QUERY, PR_SFRAME_QUERY_...)
+ *   ioctl(fd, SFJIT_IOC_FILES, 0)
  *
  * A call acts on the process that makes it, whichever process opened the file:
  * after a fork on the child, after execve() on the new program. With
  * SFJIT_REQUEST_PIDFD it acts on the process of a pidfd instead.
  *
- * Opening the node to read is enough for every call. SFJIT_IOC_REGISTER, and
- * every call with a pidfd, need the permission to write to the node, which each
- * call checks anew for the caller: its owner, group and mode say whose. How the
- * file was opened does not count, nor by whom.
+ * Opening the node to read is enough for every call. For SFJIT_IOC_REGISTER, and
+ * for every call with a pidfd, the caller must have permission to write to the
+ * node, by its owner, group and mode. Each call checks this for its caller. It
+ * does not matter who opened the file, or how.
  *
  * Any thread may call at any time, also with the same file. Calls may sleep, and
  * SIGKILL ends them. The module cannot be unloaded while the file is open.
@@ -69,5 +70,6 @@ struct sfjit_request {
 #define SFJIT_IOC_REGISTER	_IOW(0xe9, 1, struct sfjit_request)
 #define SFJIT_IOC_UNREGISTER	_IOW(0xe9, 2, struct sfjit_request)
 #define SFJIT_IOC_QUERY		_IO(0xe9, 3)	/* argument: PR_SFRAME_QUERY_* */
+#define SFJIT_IOC_FILES		_IO(0xe9, 4)	/* argument: 0 */
 
 #endif /* SFJIT_DEVICE_H */

@@ -55,8 +55,8 @@ fuzz_kernel_files := include/linux/unwind_user.h \
 	$(fuzz_arch)/uapi/asm/sigcontext.h $(fuzz_arch)/uapi/asm/ucontext.h \
 	include/uapi/asm-generic/ucontext.h kernel/unwind/user.c
 # What else is included there comes from the shim.
-fuzz_shim_headers := $(addprefix linux/,bitops.h bits.h build_bug.h cache.h \
-	compat.h compiler.h err.h errno.h kconfig.h kernel.h log2.h math.h \
+fuzz_shim_headers := $(addprefix linux/,atomic.h bitops.h bits.h build_bug.h cache.h \
+	compat.h compiler.h err.h errno.h ioctl.h kconfig.h kernel.h log2.h math.h \
 	maple_tree.h minmax.h mm.h mm_types.h mutex.h nospec.h overflow.h \
 	pagemap.h perf_event.h rcupdate.h refcount.h sched.h security.h \
 	sched/clock.h sched/signal.h sched/task_stack.h signal_types.h \

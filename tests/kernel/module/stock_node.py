@@ -496,11 +496,12 @@ class Node:
         with child(user=NOBODY) as first, child(user=NOBODY) as second, \
                 child() as roots:
             self.check('a window of a user', add(
-                file, 1, first.text.start, first.pidfd), 0)
+                file, first.text.start, first.text.start, first.pidfd), 0)
             self.check('the user has no more', add(
-                file, 1, second.text.start, second.pidfd), -errno.ENOSPC)
+                file, second.text.start, second.text.start,
+                second.pidfd), -errno.ENOSPC)
             self.check('root has', add(
-                file, 1, roots.text.start, roots.pidfd), 0)
+                file, roots.text.start, roots.text.start, roots.pidfd), 0)
         os.close(file)
         with open(path, 'w', encoding='ascii') as file:
             file.write(before)

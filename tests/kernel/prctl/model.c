@@ -49,7 +49,6 @@ static errset check_tail(const uint8_t *opts, uint32_t size)
 
 static errset check_opts(unsigned long addr, struct sframe_window_opts *opts)
 {
-	size_t known = sizeof(*opts);
 	errset errors = 0;
 	uint32_t size;
 
@@ -65,11 +64,9 @@ static errset check_opts(unsigned long addr, struct sframe_window_opts *opts)
 		return ERROR(E2BIG);
 	if (size > sizeof(*opts))
 		errors |= check_tail((void *)addr, size);
-	else if (size < sizeof(*opts))
-		known = size;
-	if (!memory_readable(addr, known))
+	if (!memory_readable(addr, sizeof(*opts)))
 		return errors | ERROR(EFAULT);
-	memcpy(opts, (void *)addr, known);
+	memcpy(opts, (void *)addr, sizeof(*opts));
 	if (opts->flags & ~SFRAME_WINDOW_REPLACE ||
 	    (opts->format != SFRAME_FORMAT_V3 &&
 	     opts->format != SFRAME_FORMAT_PACKED) || opts->reserved)
@@ -312,6 +309,12 @@ static void ask_query(const struct call *call, struct answer *answer)
 		answer->result = results[what];
 }
 
+static void ask_files(const struct call *call, struct answer *answer)
+{
+	if (call->arg[0] || call->arg[1] || call->arg[2] || call->arg[3])
+		answer->errors |= ERROR(EINVAL);
+}
+
 /* prctl() takes an int. */
 void model_ask(const struct call *call, struct answer *answer)
 {
@@ -325,6 +328,9 @@ void model_ask(const struct call *call, struct answer *answer)
 		break;
 	case PR_SFRAME_QUERY:
 		ask_query(call, answer);
+		break;
+	case PR_SFRAME_FILES:
+		ask_files(call, answer);
 		break;
 	default:
 		answer->errors = ERROR(EINVAL);

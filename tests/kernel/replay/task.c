@@ -7,6 +7,7 @@
 #include "sframe.h"
 #include "task.h"
 #include "alone.h"
+#include "no-files.h"
 
 #define MAX_READS	4096
 

@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Linked with selftests of sections: each section that they register becomes a
- * packed table with the same rows, so that the same stacks are walked through
- * tables of that format. A section that cannot be one stays as it is.
+ * Linked with the selftests of sections. Converts each section that they
+ * register to a packed table with the same rows, so that the tests also cover
+ * this format. Registers a section unchanged if it cannot be converted.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -55,7 +55,7 @@ static bool read_functions(const struct sfg_section *section)
 	return true;
 }
 
-/* The table of a section stays as long as the process: few are made. */
+/* The table is never freed: a process makes only a few. */
 static bool pack(const void *data, size_t length, uint64_t bias,
 		 struct sfg_output *out, size_t *nr)
 {
@@ -83,7 +83,7 @@ static int register_packed(const unsigned long *args)
 				    args[2], args[3]);
 	opts.format = SFRAME_FORMAT_PACKED;
 	opts.text_bias = 0;
-	/* The text is that of the functions, also where buckets reach further. */
+	/* The text is that of the functions, even if buckets cover more. */
 	if (!opts.text_start && !opts.text_length) {
 		opts.text_start = functions[0].addr;
 		opts.text_length = functions[nr - 1].addr +

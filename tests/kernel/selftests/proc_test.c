@@ -3,8 +3,8 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * Description: /proc/PID/sframe in a guest: its format, reads of any size
- * between changes, who may read it, and files that outlive what they show. Run
- * by tests/kernel/selftests/proc.sh, as root.
+ * between changes, permissions, and files that outlive their process. Run by
+ * tests/kernel/selftests/proc.sh, as root.
  */
 #include <linux/capability.h>
 #include <linux/hw_breakpoint.h>
@@ -28,7 +28,7 @@
 #define SOMEBODY	12345
 #define SET_UID_COPY	"/proc_test-set-uid"
 
-#define SLOT		64	/* bytes of text in which a window may be */
+#define SLOT		64	/* bytes of text for a window */
 #define SLOTS		20000
 
 static char *text;
@@ -44,11 +44,11 @@ static struct {
 	.fres_off = 64,
 } };
 
-/* A packed table of no code. */
+/* A packed table without code. */
 static struct {
 	struct sframe_packed_header header;
 	struct sframe_packed_rule rule;
-	char pad[8];		/* as long as any table has */
+	char pad[8];		/* every table ends with it */
 } table __attribute__((aligned(16))) = { .header = {
 	.magic = SFRAME_PACKED_MAGIC,
 	.version = SFRAME_PACKED_VERSION,
@@ -84,7 +84,7 @@ static int change(unsigned long key, const char *start, unsigned long size,
 	return change_to(false, key, start, size, flags);
 }
 
-/* The 16 bytes at 16 of a slot: there is room below and above. */
+/* Register 16 bytes in the middle of a slot: there is room on both sides. */
 static void add(unsigned int nr)
 {
 	MUST(!change(nr, slot(nr) + 16, 16, 0));
@@ -116,7 +116,7 @@ struct text {
 	size_t nr;
 };
 
-/* The file from where it is, by reads of one size. */
+/* Read the rest of the file in pieces of @size. */
 static void take(struct text *to, int fd, size_t size)
 {
 	ssize_t n = 1;
@@ -158,14 +158,14 @@ static const char * const reasons[] = {
 	"return_probe", "deadline", "no_caller", "frame_pointer",
 };
 
-/* Steps that were refused so far, all for no_fde. */
+/* Steps refused so far, all for no_fde. */
 static unsigned long long nr_no_fde;
 static unsigned long last_ip;
 
-/* What a window takes. */
+/* Size of a window. */
 static unsigned int window_bytes;
 
-/* Its descriptor and, of the trees' nodes, 104 bytes. */
+/* 104 bytes of tree nodes, and its descriptor. */
 static void find_window_bytes(void)
 {
 	int fd = open_own();
@@ -189,7 +189,7 @@ static const char *counted(unsigned int nr)
 	return line;
 }
 
-/* What the file has to be: these lines, and the counters. */
+/* The expected file: these lines, and the counters. */
 static const char *expected(const char *lines)
 {
 	static char all[4096];
@@ -264,7 +264,7 @@ static int sample_callchains(const void *address)
 	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 
 	MUST(fd >= 0);
-	/* Without a buffer no sample is made. */
+	/* Without a buffer, the event takes no sample. */
 	MUST(mmap(NULL, 2 << 12, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) !=
 	     MAP_FAILED);
 	return fd;
@@ -282,7 +282,7 @@ static void test_counters(void)
 	int fd = open_own(), event = sample_callchains(text + DEC);
 	const char *all;
 
-	/* A hundred times: QEMU's TCG misses a breakpoint in about 10,000. */
+	/* Loop a hundred times: QEMU's TCG misses one breakpoint in 10,000. */
 	memcpy(text, loop, sizeof(loop));
 	MUST(!change(1, text, 16, 0));
 	((void (*)(void))text)();
@@ -325,7 +325,7 @@ static void test_sizes(void)
 	close(fd);
 }
 
-/* Each by itself, so that the file is gone through from its beginning. */
+/* Seek before each part, so that seq_file starts at the beginning. */
 static bool part_is(int fd, const char *all, size_t nr, off_t at)
 {
 	size_t want = at + 100 < (off_t)nr ? 100 : at < (off_t)nr ? nr - at : 0;
@@ -368,8 +368,8 @@ static void test_positions(void)
 /* ---- Changes between reads --------------------------------------------- */
 
 /*
- * Reads just what the line should be: seq_file fetches the next one when a read
- * takes more, or empties its buffer.
+ * Reads no more than the expected line: seq_file fetches the next line if a
+ * read takes more, or empties its buffer.
  */
 static void next_is(const char *name, int fd, const char *want)
 {
@@ -451,7 +451,7 @@ static void test_new_is_shown(void)
 	close(fd);
 }
 
-/* Even slots stay, odd ones come, grow and go. */
+/* Windows of even slots stay; those of odd slots come, grow and go. */
 static volatile bool stop;
 static volatile unsigned int nr_changes;
 
@@ -475,7 +475,7 @@ static void *change_odd(void *arg)
 	return arg;
 }
 
-/* Returns how many even slots there were; *wrong counts what must not be. */
+/* Returns the number of even slots; adds the errors found to *wrong. */
 static unsigned int count_stable(const char *all, int *wrong)
 {
 	unsigned long start, end, key, last = 0;
@@ -530,7 +530,7 @@ static int hold_pipe[2], ready_pipe[2];
 static void become(int uid)
 {
 	MUST(!setresgid(uid, uid, uid) && !setresuid(uid, uid, uid));
-	/* Changing it has made the files in /proc root's. */
+	/* Otherwise root owns the files in /proc after the change of user. */
 	MUST(!prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
 }
 
@@ -772,10 +772,10 @@ static int live_on(void *arg)
 	_exit(0);
 }
 
-/* In memory of this process, too. */
+/* In memory shared with the children. */
 static pid_t *other;
 
-/* A process whose memory another one shares, and goes on with. */
+/* A process that shares its memory with another one, which may outlive it. */
 static void share_and_wait(void)
 {
 	static char stack[1 << 16] __attribute__((aligned(16)));
@@ -785,7 +785,7 @@ static void share_and_wait(void)
 	MUST(*other > 0);
 }
 
-/* A parent that does not wait for it leaves it so. */
+/* It may stay a zombie: its parent may not wait for it. */
 static bool has_ended(pid_t pid)
 {
 	char path[64], text[512] = "";
@@ -816,7 +816,7 @@ static void test_shared(void)
 	snprintf(before, sizeof(before), "%s", whole(fd));
 	TRUE("CLONE_VM: a window", before[0] && strstr(before, counted(1)));
 	MUST(write(hold_pipe[1], "", 1) == 1);
-	/* Whichever of the two ended, the other keeps the address space. */
+	/* Either task may end first; the other keeps the address space. */
 	while (!has_ended(pid) && !has_ended(*other))
 		usleep(1000);
 	same("CLONE_VM: one of two tasks ended", whole(fd), before);
@@ -862,7 +862,7 @@ static void test_fork(void)
 	release(pid);
 }
 
-/* argv of SET_UID_COPY: where to tell that it runs, and where to wait. */
+/* argv of SET_UID_COPY: descriptors to report that it runs, and to wait on. */
 static int hold(char **argv)
 {
 	not_the_test();

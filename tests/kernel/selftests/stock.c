@@ -2,8 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * For kernels whose windows are a module's: /proc/self/sframe is /proc/sfjit, and
- * no stack is deferred. Linked with --wrap of these functions.
+ * For kernels with the module in place of the series: read /proc/sfjit instead
+ * of /proc/self/sframe, and defer no stacks. Linked with --wrap of these
+ * functions.
  */
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Comes before the kernel's selftests: they use <linux/types.h> of the kernel's
- * tools, which lacks types that <signal.h> of s390x takes from there.
+ * Included before the kernel's selftests. They use <linux/types.h> of the
+ * kernel's tools, which lacks types that <signal.h> needs on s390x.
  */
 #ifndef __ASSEMBLER__
 #include <asm/types.h>

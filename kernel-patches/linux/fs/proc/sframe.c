@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /proc/<pid>/sframe, for those who may ptrace the task: like maps it gives
- * addresses away.
+ * /proc/<pid>/sframe. Reading it requires ptrace access: like maps, it reveals
+ * addresses.
  */
 #include <linux/fs.h>
 #include <linux/ptrace.h>

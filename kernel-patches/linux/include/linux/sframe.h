@@ -5,6 +5,7 @@
 #ifndef _LINUX_SFRAME_H
 #define _LINUX_SFRAME_H
 
+#include <linux/atomic.h>
 #include <linux/errno.h>
 #include <linux/mm_types.h>
 #include <linux/types.h>
@@ -16,7 +17,7 @@ struct seq_operations;
 struct sframe_registry;
 struct unwind_user_state;
 
-/* Steps that are made at once. */
+/* Maximum number of steps in one sframe_steps(). */
 #define SFRAME_STEPS	16U
 
 #ifdef CONFIG_UNWIND_USER_SFRAME
@@ -38,6 +39,27 @@ static inline bool sframe_mm_has_windows(struct mm_struct *mm)
 	return unlikely(READ_ONCE(mm->sframe)) && __sframe_mm_has_windows(mm);
 }
 
+#ifdef CONFIG_UNWIND_USER_SFRAME_FILES
+extern atomic_t sframe_nr_file_sets;
+
+/* May files have tables? */
+static inline bool sframe_has_files(void)
+{
+	return unlikely(atomic_read(&sframe_nr_file_sets));
+}
+#else
+static inline bool sframe_has_files(void)
+{
+	return false;
+}
+#endif
+
+/* Can a walk of this address space meet a window, or a table of a file? */
+static inline bool sframe_mm_has_tables(struct mm_struct *mm)
+{
+	return sframe_mm_has_windows(mm) || sframe_has_files();
+}
+
 /* The last user of @mm is gone. */
 static inline void sframe_mm_free(struct mm_struct *mm)
 {
@@ -46,8 +68,8 @@ static inline void sframe_mm_free(struct mm_struct *mm)
 }
 
 /*
- * Copy the windows; both mmap locks are held for write. Without memory for them
- * the child has none.
+ * Copy the windows. Called with both mmap locks held for write. If an
+ * allocation fails, the child has no windows.
  */
 static inline void sframe_mm_dup(struct mm_struct *mm, struct mm_struct *oldmm)
 {
@@ -57,8 +79,8 @@ static inline void sframe_mm_dup(struct mm_struct *mm, struct mm_struct *oldmm)
 
 /*
  * Drop each window with text in [start, end). Cannot fail, as the mapping is
- * gone. The text of a JIT may be writable, hence not counted in exec_vm, so
- * this is asked of every munmap: one load where there is no window.
+ * gone. The text of a JIT may be writable and so not counted in exec_vm, so
+ * every munmap has to call this. It costs one load without a registry.
  */
 static inline void sframe_munmap(struct mm_struct *mm, unsigned long start,
 				 unsigned long end)
@@ -81,6 +103,9 @@ int sframe_prctl_unregister(unsigned long key, unsigned long arg3,
 			    unsigned long arg4, unsigned long arg5);
 int sframe_prctl_query(unsigned long what, unsigned long arg3,
 		       unsigned long arg4, unsigned long arg5);
+int sframe_prctl_files(unsigned long arg2, unsigned long arg3,
+		       unsigned long arg4, unsigned long arg5);
+int sframe_files_open(void);
 
 #else /* !CONFIG_UNWIND_USER_SFRAME */
 
@@ -102,6 +127,11 @@ static inline void sframe_munmap(struct mm_struct *mm, unsigned long start,
 }
 
 static inline bool sframe_mm_has_windows(struct mm_struct *mm)
+{
+	return false;
+}
+
+static inline bool sframe_mm_has_tables(struct mm_struct *mm)
 {
 	return false;
 }
@@ -147,6 +177,12 @@ static inline int sframe_prctl_unregister(unsigned long key,
 }
 
 static inline int sframe_prctl_query(unsigned long what, unsigned long arg3,
+				     unsigned long arg4, unsigned long arg5)
+{
+	return -EINVAL;
+}
+
+static inline int sframe_prctl_files(unsigned long arg2, unsigned long arg3,
 				     unsigned long arg4, unsigned long arg5)
 {
 	return -EINVAL;

@@ -25,17 +25,17 @@ int unwind_assist_prctl(unsigned long op, unsigned long arg3,
 			unsigned long arg4, unsigned long arg5);
 void unwind_assist_show(struct seq_file *m, struct task_struct *task);
 
-/* Of deferred.c, for what is withheld. */
+/* In deferred.c: gives out a withheld stack. */
 void unwind_deferred_emit_withheld(struct unwind_stacktrace *trace, u64 cookie);
 
 /**
  * unwind_assist_withhold - Ask the program for its stack
- * @info: of the current task, about to return to user space, with the stack as
- *	the kernel walked it
- * @bits: who wants it
- * @more: there is other work to do on the way
+ * @info: of the current task, about to return to user space; its cache has the
+ *	kernel's walk
+ * @bits: callbacks that want the stack
+ * @more: more task work follows
  *
- * Return: true if it asks, and so gives the stack, or the answer, to them later.
+ * Return: true if it asks. The callbacks then get the answer or the walk later.
  */
 static __always_inline bool
 unwind_assist_withhold(struct unwind_task_info *info, unsigned long bits,
@@ -49,7 +49,8 @@ unwind_assist_withhold(struct unwind_task_info *info, unsigned long bits,
  * unwind_assist_busy - Is the program being asked for a stack?
  * @info: of the current task
  *
- * If it does not answer in time, the kernel's own walk is given out soon.
+ * If the answer is late, this also queues task work that gives out the kernel's
+ * own walk.
  * Context: any, also NMI.
  */
 static __always_inline bool unwind_assist_busy(struct unwind_task_info *info)
@@ -57,10 +58,10 @@ static __always_inline bool unwind_assist_busy(struct unwind_task_info *info)
 	return unlikely(info->assist) && __unwind_assist_busy(info->assist);
 }
 
-/* This one, who has @bit and lost it in @task, does not want the stack. */
+/* The tracer with @bit, already cleared in @task, no longer wants the stack. */
 static inline void unwind_assist_cancel(struct task_struct *task, int bit)
 {
-	/* Pairs with unwind_assist_hold(): one sees what the other has done. */
+	/* Pairs with unwind_assist_hold(): one sees the other's store. */
 	smp_mb__after_atomic();
 	atomic_long_andnot(BIT(bit), &task->unwind_info.withheld);
 }
@@ -71,21 +72,21 @@ static inline int unwind_assist_fork(struct task_struct *child, u64 clone_flags)
 	       __unwind_assist_fork(child, clone_flags) : 0;
 }
 
-/* The current task exits: its events are there still. */
+/* The current task exits. Call this before its perf events go away. */
 static inline void unwind_assist_exit(void)
 {
 	if (unlikely(current->unwind_info.assist))
 		__unwind_assist_exit(current->unwind_info.assist);
 }
 
-/* The current task gets a new program: it has its threads and its ID still. */
+/* The current task execs. Call this while it has its threads and thread ID. */
 static inline void unwind_assist_exec(void)
 {
 	if (unlikely(current->unwind_info.assist))
 		__unwind_assist_exec(current->unwind_info.assist);
 }
 
-/* Nobody else knows @task. */
+/* No one else can access @task. */
 static inline void unwind_assist_free(struct task_struct *task)
 {
 	if (unlikely(task->unwind_info.assist))

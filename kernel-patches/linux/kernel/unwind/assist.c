@@ -2,15 +2,15 @@
 /*
  * Deferred call chains with the help of the program.
  *
- * A thread that opted in is asked for its stack by a signal. The kernel's own
- * walk is withheld until the program answers. At most one question is open, and
- * while it is, requests are refused: a tracer sees one stack for each cookie,
- * before it sees the next cookie of the thread. Whatever becomes of a question,
- * its stack is given out once: as the program says, or as the kernel walked it.
+ * A signal asks a thread that opted in for its stack. The kernel withholds its
+ * own walk until the program answers. At most one question is open. While it
+ * is, requests are refused, so that a tracer sees one stack for each cookie
+ * before it sees the thread's next cookie. Each question gives out one stack:
+ * the program's answer or the kernel's walk.
  *
- * All of this is done by the thread itself, so there are no locks. Only
- * __unwind_assist_busy() may interrupt the rest, also as an NMI, and only
- * unwind_assist_cancel() comes from other threads.
+ * All of this runs in the thread itself, so there are no locks. Only
+ * __unwind_assist_busy() may interrupt it, even from NMI, and only
+ * unwind_assist_cancel() runs in other threads.
  */
 #include <linux/compat.h>
 #include <linux/ptrace.h>
@@ -30,34 +30,34 @@
 
 #include <asm/syscall.h>
 
-/* A program that takes longer does not get further stacks to answer for. */
+/* After this, a refused request makes the kernel give out its own walk. */
 #define UNWIND_ASSIST_PATIENCE_NS	(10 * NSEC_PER_MSEC)
 
-/* What became of requests and questions. */
+/* Outcomes of requests and questions. */
 enum unwind_assist_count {
 	UNWIND_ASSIST_ASKED,
-	UNWIND_ASSIST_ANSWERED,		/* by frames */
-	UNWIND_ASSIST_NATIVE,		/* by no frames */
-	UNWIND_ASSIST_LATE,		/* not in time */
+	UNWIND_ASSIST_ANSWERED,		/* with frames */
+	UNWIND_ASSIST_NATIVE,		/* without frames */
+	UNWIND_ASSIST_LATE,		/* no answer in time */
 	UNWIND_ASSIST_SETTLED,		/* by exit, exec or OFF */
 	UNWIND_ASSIST_BUSY,		/* request refused, a question is open */
 
 	/* Why the program was not asked. */
 	UNWIND_ASSIST_EXITING,
-	UNWIND_ASSIST_HANDLER,		/* there is none */
+	UNWIND_ASSIST_HANDLER,		/* no handler */
 	UNWIND_ASSIST_BLOCKED,
-	UNWIND_ASSIST_STACK,		/* no other one, in use, or small */
-	UNWIND_ASSIST_QUEUE,		/* of signals is full */
+	UNWIND_ASSIST_STACK,		/* none, in use, or too small */
+	UNWIND_ASSIST_QUEUE,		/* signal queue is full */
 	UNWIND_ASSIST_TRACED,
 	UNWIND_ASSIST_SECCOMP,		/* filters were added */
-	UNWIND_ASSIST_DISPATCH,		/* of system calls is on */
-	UNWIND_ASSIST_RESTART,		/* of a system call, or more to do */
-	UNWIND_ASSIST_PENDING,		/* another signal, or signals wait */
+	UNWIND_ASSIST_DISPATCH,		/* syscall user dispatch is on */
+	UNWIND_ASSIST_RESTART,		/* syscall restart, or other work */
+	UNWIND_ASSIST_PENDING,		/* another signal, or a uprobe step */
 
 	UNWIND_ASSIST_NR_COUNTS,
 };
 
-/* In /proc. */
+/* Names in /proc/<pid>/unwind_assist. */
 static const char *const unwind_assist_names[UNWIND_ASSIST_NR_COUNTS] = {
 	[UNWIND_ASSIST_ASKED]		= "asked",
 	[UNWIND_ASSIST_ANSWERED]	= "answered",
@@ -78,24 +78,24 @@ static const char *const unwind_assist_names[UNWIND_ASSIST_NR_COUNTS] = {
 };
 
 enum {
-	UNWIND_ASSIST_OPEN,		/* a question is */
+	UNWIND_ASSIST_OPEN,		/* a question is open */
 	UNWIND_ASSIST_GIVING_UP,	/* the task work is queued */
 };
 
 /**
- * struct unwind_assist - a thread that opted in, once
- * @signal:	to ask by; 0: it has opted out since
+ * struct unwind_assist - state of a thread that has ever opted in
+ * @signal:	signal to ask with; 0 after the thread has opted out
  * @flags:	UNWIND_ASSIST_* of PR_UNWIND_ASSIST_ON
  * @seccomp:	filters and mode when it opted in
  * @state:	bits UNWIND_ASSIST_OPEN and _GIVING_UP
- * @token:	of the last question. Tokens of a thread begin anywhere, so that
- *		those of another one are not taken for them
- * @cookie:	what the tracers call the stack. It tells the CPU, so the
- *		program does not see it
- * @asked:	when, by ktime_get_mono_fast_ns()
- * @work:	gives up
- * @cache:	the kernel's walk; it changes places with the cache of the task,
- *		so that nothing is copied
+ * @token:	of the last question. Each thread starts at a random value, so
+ *		that tokens of other threads do not match
+ * @cookie:	the tracers' cookie of the stack. It contains the CPU, so the
+ *		program must not see it
+ * @asked:	time of the question, by ktime_get_mono_fast_ns()
+ * @work:	gives out the kernel's walk when the answer is late
+ * @cache:	the kernel's walk; swapped with the cache of the task to avoid
+ *		a copy
  * @counts:	by enum unwind_assist_count
  */
 struct unwind_assist {
@@ -123,8 +123,8 @@ static bool unwind_assist_open(struct unwind_assist *assist)
 }
 
 /*
- * The question stays open until the stack has been given out: a sample between
- * the two must not get a cookie.
+ * Keep the question open until the stack is given out: a sample in between
+ * must not get a cookie.
  */
 static void unwind_assist_settle(struct unwind_assist *assist,
 				 struct unwind_stacktrace *trace,
@@ -154,7 +154,7 @@ static void unwind_assist_give_up(struct callback_head *work)
 						    work);
 
 	clear_bit(UNWIND_ASSIST_GIVING_UP, &assist->state);
-	/* The program may have answered meanwhile, and be asked anew. */
+	/* The program may have answered since, and been asked again. */
 	if (unwind_assist_open(assist) &&
 	    ktime_get_mono_fast_ns() - assist->asked > UNWIND_ASSIST_PATIENCE_NS)
 		unwind_assist_settle_native(assist, UNWIND_ASSIST_LATE);
@@ -176,7 +176,7 @@ bool __unwind_assist_busy(struct unwind_assist *assist)
 	return true;
 }
 
-/* A filter may forbid what the handler does, or prctl(). */
+/* A new filter may forbid prctl() or another system call of the handler. */
 static u64 unwind_assist_seccomp(void)
 {
 #ifdef CONFIG_SECCOMP
@@ -187,7 +187,7 @@ static u64 unwind_assist_seccomp(void)
 #endif
 }
 
-/* What the handler calls would be a signal to the program. */
+/* System calls of the handler would send SIGSYS to the program. */
 static bool unwind_assist_dispatched(void)
 {
 #ifdef CONFIG_SYSCALL_USER_DISPATCH
@@ -198,9 +198,9 @@ static bool unwind_assist_dispatched(void)
 }
 
 /*
- * The handler of another signal would be the first, on the stack and with the
- * mask. Where uprobes steps over a breakpoint, all signals wait for the step,
- * and those that are there cannot be seen.
+ * The handler of another signal might run first, and change stack and mask.
+ * While uprobes steps over a breakpoint, it defers all signals and clears
+ * TIF_SIGPENDING, so pending ones do not show.
  */
 static bool unwind_assist_pending(void)
 {
@@ -212,14 +212,14 @@ static bool unwind_assist_pending(void)
 }
 
 /*
- * A handler would end a sleep early that is to go on: the system call says so,
- * or, where signals were looked at already, is about to run again.
+ * A handler would cut short a sleep that is to resume: the system call returned
+ * a restart code or, if signals were already checked, is about to run again.
  *
- * It may also be in the middle. io_uring does the work of a task while it
- * waits, as the delivery of signals does before it looks at the result, and
- * both leave the flag set. KVM clears it: KVM_RUN returns, as for any signal.
+ * The system call may also be in progress. io_uring runs task work while it
+ * waits, and signal delivery runs it before it checks the result. Both leave
+ * TIF_NOTIFY_RESUME set. KVM clears it: KVM_RUN returns, as for any signal.
  *
- * @more work of the task may sleep like a system call: close() with SO_LINGER.
+ * @more task work may sleep like a system call: close() with SO_LINGER.
  */
 static bool unwind_assist_restarts(struct pt_regs *regs, bool more)
 {
@@ -239,8 +239,8 @@ static bool unwind_assist_restarts(struct pt_regs *regs, bool more)
 }
 
 /*
- * Signals on a stack that is in use may not find room, nor on one that was made
- * when frames of signals were smaller, which sigaltstack() permits.
+ * A signal may not fit on a stack that is in use, or on an alternate stack that
+ * was set up when signal frames were smaller, which sigaltstack() permits.
  */
 static bool unwind_assist_has_stack(struct unwind_assist *assist,
 				    const struct k_sigaction *action,
@@ -253,7 +253,7 @@ static bool unwind_assist_has_stack(struct unwind_assist *assist,
 	return assist->flags & UNWIND_ASSIST_ANY_STACK;
 }
 
-/* Under the lock of @sighand. Returns what it is counted as. */
+/* Called with @sighand locked. Returns the count to increment. */
 static enum unwind_assist_count
 unwind_assist_signal(struct unwind_assist *assist, struct pt_regs *regs,
 		     const struct sighand_struct *sighand)
@@ -310,7 +310,7 @@ static enum unwind_assist_count unwind_assist_ask(struct unwind_assist *assist,
 	return count;
 }
 
-/* Who else wants it before the thread is back in user space gets it at once. */
+/* A request that comes before the question opens gets its stack at once. */
 static void unwind_assist_hold(struct unwind_task_info *info,
 			       unsigned long bits)
 {
@@ -324,8 +324,8 @@ static void unwind_assist_hold(struct unwind_task_info *info,
 	atomic_long_set(&info->withheld, bits);
 
 	/*
-	 * Pairs with unwind_assist_cancel(). The walk may have slept: of a
-	 * tracer that is gone since, the bit may soon be another one's.
+	 * Pairs with unwind_assist_cancel(). The walk may have slept: if a
+	 * tracer was cancelled meanwhile, its bit may soon be reused.
 	 */
 	smp_mb();
 	mask = atomic_long_read(&info->unwind_mask);
@@ -339,7 +339,7 @@ bool __unwind_assist_withhold(struct unwind_task_info *info,
 	struct unwind_assist *assist = info->assist;
 	enum unwind_assist_count count;
 
-	/* Somebody else's request may have come just before it was open. */
+	/* This request may have come just before the question was opened. */
 	if (!assist->signal || unwind_assist_open(assist) || !info->cache)
 		return false;
 
@@ -377,7 +377,7 @@ static struct unwind_assist *unwind_assist_alloc(void)
 	return assist;
 }
 
-/* A child that shares memory, and is no thread, runs on what is not its own. */
+/* A vfork() child runs on its parent's stack; do not ask it. */
 static bool unwind_assist_inherits(struct task_struct *child, u64 clone_flags)
 {
 	if (child->flags & (PF_KTHREAD | PF_USER_WORKER | PF_IO_WORKER))
@@ -423,8 +423,8 @@ static struct sigqueue *unwind_assist_queued(struct unwind_assist *assist)
 }
 
 /*
- * The handler of another signal may have come first, and block this one. Later,
- * perhaps in another program, nobody may be there for it. Did it wait?
+ * The handler of another signal may run first and block this one. Remove it:
+ * later, perhaps after execve(), it may have no handler. Return: was it queued?
  */
 static bool unwind_assist_unqueue(struct unwind_assist *assist)
 {
@@ -489,7 +489,7 @@ static int unwind_assist_prctl_on(unsigned long signal, unsigned long flags)
 		return -EINVAL;
 	if (flags & ~UNWIND_ASSIST_ANY_STACK)
 		return -EINVAL;
-	/* Frames have 64 bits, and a token does not fit in siginfo. */
+	/* Frames have 64 bits, and a token does not fit in a compat siginfo. */
 	if (in_compat_syscall())
 		return -EOPNOTSUPP;
 
@@ -497,10 +497,10 @@ static int unwind_assist_prctl_on(unsigned long signal, unsigned long flags)
 		assist = unwind_assist_alloc();
 		if (!assist)
 			return -ENOMEM;
-		/* For who reads it in /proc. */
+		/* Pairs with unwind_assist_show(). */
 		smp_store_release(&info->assist, assist);
 	}
-	/* What the handler of the signal before does not have yet, it never has. */
+	/* If the old signal is still queued, its handler will never see it. */
 	if (assist->signal != signal && unwind_assist_unqueue(assist))
 		unwind_assist_settle_open(assist);
 	assist->flags = flags;
@@ -522,7 +522,7 @@ static int unwind_assist_prctl_read(struct unwind_assist *assist,
 	return cache->nr_entries;
 }
 
-/* Others would pass for addresses of the kernel, or for marks in a stack. */
+/* Other values would pass for kernel addresses or context markers. */
 static bool unwind_assist_valid(const unsigned long *frames, unsigned long nr)
 {
 	while (nr--) {
@@ -607,7 +607,7 @@ void unwind_assist_show(struct seq_file *m, struct task_struct *task)
 	struct unwind_assist *assist;
 	unsigned int i;
 
-	/* Pairs with PR_UNWIND_ASSIST_ON. It is there until @task is freed. */
+	/* Pairs with PR_UNWIND_ASSIST_ON. It stays until @task is freed. */
 	assist = smp_load_acquire(&task->unwind_info.assist);
 	seq_printf(m, "signal %d\n", assist ? READ_ONCE(assist->signal) : 0);
 	for (i = 0; i < UNWIND_ASSIST_NR_COUNTS; i++)

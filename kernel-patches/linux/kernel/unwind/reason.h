@@ -19,18 +19,18 @@ enum sframe_reason {
 	SFRAME_REASON_REP_SIZE,		/* PCMASK block size is 0 */
 	SFRAME_REASON_ROW_ORDER,	/* row starts do not increase */
 	SFRAME_REASON_ROW_WORDS,	/* data words do not fit the type */
-	SFRAME_REASON_ROW_RULE,		/* rule the format does not allow */
+	SFRAME_REASON_ROW_RULE,		/* rule not allowed by the format */
 	SFRAME_REASON_ROW_REGISTER,	/* register not known here */
 	SFRAME_REASON_CFA_ORDER,	/* CFA does not move up */
 	SFRAME_REASON_CFA_ALIGN,	/* CFA is not word aligned */
 	SFRAME_REASON_BUDGET,		/* walk looked at too many entries */
 	SFRAME_REASON_CHANGED,		/* window was removed meanwhile */
 	SFRAME_REASON_SIGNAL,		/* not a signal frame, or too many */
-	SFRAME_REASON_RETURN_ADDRESS,	/* return address cannot be one */
-	SFRAME_REASON_RETURN_PROBE,	/* return probe not known */
+	SFRAME_REASON_RETURN_ADDRESS,	/* return address is not valid */
+	SFRAME_REASON_RETURN_PROBE,	/* return probe not found */
 	SFRAME_REASON_DEADLINE,		/* walk took too long */
 	SFRAME_REASON_NO_CALLER,	/* return address is 0 */
-	SFRAME_REASON_FRAME_POINTER,	/* no window, nor a frame at the fp */
+	SFRAME_REASON_FRAME_POINTER,	/* no window, and no frame at the FP */
 	SFRAME_NR_REASONS,
 };
 

@@ -3,13 +3,13 @@
  * One step of a walk through an SFrame window: find the window, decode the row
  * of the address, apply its rules.
  *
- * The section belongs to user space, which may have made it up and may change
- * it at any time. So a byte is read once, into a local variable, then checked,
- * then used. A section can make the walk of its own task fail or lie, and
- * nothing else.
+ * User space owns the section: it may be malformed and may change at any time.
+ * So read each byte once, into a local variable, then check it, then use it. A
+ * bad section can make the walk of its own task fail or lie, but do no other
+ * harm.
  *
- * A step reads table and stack in one access section. Each address is masked on
- * its own, see user.h.
+ * A step reads table and stack in one access section. Each address is masked
+ * separately, see user.h.
  */
 #include <linux/mm.h>
 #include <linux/overflow.h>
@@ -27,13 +27,13 @@
 #define UNWIND_USER_SFRAME_CFA_SCALE	1
 #endif
 
-/* A row as it is stored; its words are at @words. */
+/* A row as stored. @words is the user address of its data words. */
 struct sframe_row {
 	unsigned long	words;
 	u8		info;
 };
 
-/* The halves of structures that are read by one load. */
+/* Parts of structures, each read by a single load. */
 union sframe_fde_rest {
 	u64	load;
 	struct {
@@ -52,11 +52,11 @@ union sframe_attr_head {
 };
 
 /**
- * sframe_look - how much is left of a walk?
- * @walk:	the walk; has SFRAME_INTERVAL reads until the next look
+ * sframe_look - check the budget and the deadline of a walk
+ * @walk:	the walk; gets SFRAME_INTERVAL reads until the next check
  *
- * One clock read for so many, each of which may take long: pages that were never
- * used, or memory of a device.
+ * Any read may be slow: a page that was never used, or device memory. So read
+ * the clock once per SFRAME_INTERVAL reads.
  *
  * Return: SFRAME_REASON_NONE, or why the walk has to end.
  */
@@ -71,7 +71,7 @@ enum sframe_reason sframe_look(struct sframe_walk *walk)
 	return SFRAME_REASON_NONE;
 }
 
-/* Count a read. Functions, as that of the clock, are called outside. */
+/* Count a read. The deadline check is a call, so close the access section. */
 static __always_inline enum sframe_reason sframe_spend(struct sframe_walk *walk)
 {
 	enum sframe_reason reason;
@@ -85,7 +85,7 @@ static __always_inline enum sframe_reason sframe_spend(struct sframe_walk *walk)
 	return reason;
 }
 
-/* Begin a step through a window, which counts, and so does its time. */
+/* Charge a step through a window. Its time counts against the deadline. */
 static enum sframe_reason sframe_charge(struct sframe_walk *walk)
 {
 	sframe_clock_go_on(walk);
@@ -124,7 +124,7 @@ sframe_search_index(struct unwind_user_state *state,
 		if (!sframe_get(state, &rel, addr))
 			return SFRAME_REASON_SECTION_FAULT;
 
-		/* A sorted index has no entry outside of those around it. */
+		/* In a sorted index, each probe is within the bounds so far. */
 		start = addr + rel + section->bias;
 		if (start < bounds->lowest || start > bounds->highest)
 			return SFRAME_REASON_FDE_ORDER;
@@ -162,13 +162,13 @@ sframe_find_fde(struct unwind_user_state *state,
 			fde + offsetof(struct sframe_fde, func_size)))
 		return SFRAME_REASON_SECTION_FAULT;
 
-	/* A gap between functions, or an entry that was taken back. */
+	/* A gap between functions, or an entry that was emptied. */
 	func->start = bounds.lowest;
 	func->size = rest.func_size;
 	if (ip - func->start >= func->size)
 		return SFRAME_REASON_NO_FDE;
 
-	/* A function that begins or ends elsewhere is not of this window. */
+	/* The function must lie within the window's text. */
 	if (func->start < window->text_start ||
 	    func->size > window->text_end - func->start)
 		return SFRAME_REASON_FDE_RANGE;
@@ -183,7 +183,7 @@ static const union sframe_attr_head sframe_attr_unknown = {
 	.info2 = SFRAME_FDE2_RESERVED,
 };
 
-/* Read the attributes of a function, in front of its rows. */
+/* Read the attributes of a function, which precede its rows. */
 static __always_inline enum sframe_reason
 sframe_read_attr(struct unwind_user_state *state,
 		 const struct sframe_section *section, u32 fre_off,
@@ -192,7 +192,7 @@ sframe_read_attr(struct unwind_user_state *state,
 	unsigned long addr = section->fres + fre_off;
 	union sframe_attr_head head;
 
-	/* The rows of the function have to be in the section. */
+	/* The attributes must lie within the FRE area. */
 	if (sizeof(struct sframe_fde_attr) > section->fres_end - section->fres ||
 	    fre_off > section->fres_end - section->fres -
 		      sizeof(struct sframe_fde_attr))
@@ -201,8 +201,8 @@ sframe_read_attr(struct unwind_user_state *state,
 		return SFRAME_REASON_SECTION_FAULT;
 
 	/*
-	 * Bits of a later version may change what the rows mean. The key of
-	 * signed return addresses is of machines that sign them.
+	 * Unknown bits may change what the rows mean. The key bit is only valid
+	 * on machines that sign return addresses.
 	 */
 	if (head.load & sframe_attr_unknown.load)
 		return SFRAME_REASON_FDE_TYPE;
@@ -231,8 +231,8 @@ sframe_read_attr(struct unwind_user_state *state,
 }
 
 /*
- * The start of a row. If that is a byte, it is read with the info byte after it
- * by one load.
+ * Read the start of a row. A one-byte start and the info byte after it take one
+ * load; otherwise the caller reads the info byte.
  */
 static __always_inline bool
 sframe_get_start(struct unwind_user_state *state, const u8 fre_type,
@@ -265,8 +265,8 @@ sframe_get_start(struct unwind_user_state *state, const u8 fre_type,
 }
 
 /*
- * Bytes of the data words of a row, by their number and size in its info byte.
- * Words have 1, 2 or 4 bytes, and no rule needs more than seven of them.
+ * Length of a row's data words, by their number and size in the info byte.
+ * Words have 1, 2 or 4 bytes, and no row needs more than seven of them.
  */
 #define SFRAME_NO_WORDS		U8_MAX
 #define SFRAME_WORDS_INDEX(info)	(((info) >> 1) & 0x3f)
@@ -281,9 +281,8 @@ static const u8 sframe_words_size[64] = {
 };
 
 /*
- * Find the last row that starts at or before @off. Of the rows in front of it
- * only the head is read, which is its start and info byte. @fre_type is a
- * constant.
+ * Find the last row that starts at or before @off. Read only the head of each
+ * row, its start and info byte. @fre_type is a compile-time constant.
  */
 static __always_inline enum sframe_reason
 sframe_scan_rows(struct unwind_user_state *state, unsigned long end,
@@ -304,13 +303,13 @@ sframe_scan_rows(struct unwind_user_state *state, unsigned long end,
 		if (reason)
 			return reason;
 
-		/* The rows end where the section does. */
+		/* Rows must not reach past the FRE area. */
 		if (pos + head > end)
 			return SFRAME_REASON_FRE_OFFSET;
 		if (!sframe_get_start(state, fre_type, pos, &start, &info))
 			return SFRAME_REASON_SECTION_FAULT;
 
-		/* Rows that go back or stand still have no meaning. */
+		/* Row starts must strictly increase. */
 		if (start <= last)
 			return SFRAME_REASON_ROW_ORDER;
 		if (start > off)
@@ -329,7 +328,7 @@ sframe_scan_rows(struct unwind_user_state *state, unsigned long end,
 	}
 	if (!i)
 		return SFRAME_REASON_NO_ROW;
-	/* So do its words. */
+	/* Nor must the data words. */
 	return pos > end ? SFRAME_REASON_FRE_OFFSET : SFRAME_REASON_NONE;
 }
 
@@ -353,7 +352,7 @@ sframe_find_row(struct unwind_user_state *state,
 	}
 }
 
-/* Data word @nr of a row, with the sign of an offset. */
+/* Read data word @nr of a row, sign-extended like an offset. */
 static __always_inline bool
 sframe_get_word(struct unwind_user_state *state, const struct sframe_row *row,
 		unsigned int nr, s32 *word)
@@ -377,7 +376,7 @@ sframe_get_word(struct unwind_user_state *state, const struct sframe_row *row,
 	}
 }
 
-/* The offset of a CFA, which is scaled; false if it has more than 32 bits. */
+/* Undo the scaling of a CFA offset; false if it exceeds 32 bits. */
 static __always_inline bool sframe_scale_cfa(s32 *off)
 {
 	s64 scaled = (s64)*off * UNWIND_USER_SFRAME_CFA_SCALE -
@@ -387,7 +386,7 @@ static __always_inline bool sframe_scale_cfa(s32 *off)
 	return *off == scaled;
 }
 
-/* Where no offset is fixed, that of the return address is word 1, if any. */
+/* If the ABI fixes no RA offset, word 1 is the RA offset, if present. */
 static __always_inline enum sframe_reason
 sframe_default_ra(struct unwind_user_state *state,
 		  const struct sframe_row *row, unsigned int nr_words,
@@ -403,18 +402,18 @@ sframe_default_ra(struct unwind_user_state *state,
 		return SFRAME_REASON_NONE;
 	}
 
-	/* An offset of 0 is there for the word after it only. */
+	/* 0 is a placeholder, valid only if an FP offset follows. */
 	if (nr_words == 2)
 		return SFRAME_REASON_ROW_WORDS;
-	/* What is not on the stack is not plain. */
+	/* RA is in the link register, so this is not a plain frame. */
 	frame->kind = UNWIND_USER_FRAME_RULES;
 	return SFRAME_REASON_NONE;
 }
 
 /*
- * CFA = base + word 0. Behind it the offsets from there of the return address,
- * unless that is fixed, and of the frame pointer. A return address without an
- * offset, or with 0 in front of the frame pointer's, is in the link register.
+ * CFA = base + word 0. Then come the offsets from the CFA of RA, unless that is
+ * fixed, and of FP. If the RA offset is missing, or is 0 before an FP offset,
+ * RA is in the link register.
  */
 static __always_inline enum sframe_reason
 sframe_default_rules(struct unwind_user_state *state,
@@ -426,7 +425,7 @@ sframe_default_rules(struct unwind_user_state *state,
 	enum sframe_reason reason;
 	s32 off;
 
-	/* No word follows the frame pointer's. */
+	/* The FP offset is the last word. */
 	if (nr_words > fp_word + 1)
 		return SFRAME_REASON_ROW_WORDS;
 
@@ -452,8 +451,8 @@ sframe_default_rules(struct unwind_user_state *state,
 }
 
 /*
- * The (control, offset) pair at word *@nr of a FLEX row; the control word is
- * unsigned. *@nr moves on.
+ * Read the (control, offset) pair at word *@nr of a FLEX row and advance *@nr.
+ * The control word is unsigned.
  */
 static __always_inline enum sframe_reason
 sframe_get_rule(struct unwind_user_state *state, const struct sframe_row *row,
@@ -469,7 +468,7 @@ sframe_get_rule(struct unwind_user_state *state, const struct sframe_row *row,
 
 	sframe_set_rule(rule, UNWIND_USER_FROM_CFA, off);
 	if (ctrl & SFRAME_FLEX_REG_P) {
-		/* Larger numbers would be cut off by the type of the field. */
+		/* rule->regnum is a u16 and would truncate it. */
 		if (SFRAME_FLEX_REGNUM(ctrl) > U16_MAX)
 			return SFRAME_REASON_ROW_REGISTER;
 		sframe_set_register(rule, SFRAME_FLEX_REGNUM(ctrl), off);
@@ -480,7 +479,7 @@ sframe_get_rule(struct unwind_user_state *state, const struct sframe_row *row,
 					     SFRAME_REASON_NONE;
 }
 
-/* The CFA cannot start from itself. */
+/* A CFA rule cannot be based on the CFA. */
 static __always_inline enum sframe_reason
 sframe_get_cfa(struct unwind_user_state *state, const struct sframe_row *row,
 	       unsigned int *nr, struct unwind_user_rule *cfa)
@@ -495,8 +494,8 @@ sframe_get_cfa(struct unwind_user_state *state, const struct sframe_row *row,
 }
 
 /*
- * Rules for CFA, RA and FP in this order. A single word 0 in place of the RA
- * pair leaves the fixed offset and is there for the FP pair after it only.
+ * Rules for CFA, RA and FP, in this order. A single 0 word in place of the RA
+ * pair keeps the default RA rule; it is valid only if an FP pair follows.
  */
 static __always_inline enum sframe_reason
 sframe_flex_rules(struct unwind_user_state *state,
@@ -507,7 +506,7 @@ sframe_flex_rules(struct unwind_user_state *state,
 	enum sframe_reason reason;
 	s32 word;
 
-	/* The CFA has two words at least. */
+	/* The CFA pair is required. */
 	if (nr_words < 2)
 		return SFRAME_REASON_ROW_WORDS;
 	reason = sframe_get_cfa(state, row, &nr, &frame->cfa);
@@ -529,7 +528,7 @@ sframe_flex_rules(struct unwind_user_state *state,
 		reason = sframe_get_rule(state, row, &nr, &frame->ra);
 		if (reason)
 			return reason;
-		/* A stack address is no return address. */
+		/* CFA + offset, not loaded, is a stack address, not code. */
 		if (frame->ra.from == UNWIND_USER_FROM_CFA)
 			return SFRAME_REASON_ROW_RULE;
 		break;
@@ -552,7 +551,7 @@ sframe_row_rules(struct unwind_user_state *state,
 		return SFRAME_REASON_NONE;
 	}
 
-	/* Signatures are taken off all return addresses, or there are none. */
+	/* Machines that sign RAs strip them all; the others never set this. */
 	if (!UNWIND_USER_SFRAME_SIGNS_RA && SFRAME_FRE_MANGLED_RA(row->info))
 		return SFRAME_REASON_ROW_RULE;
 
@@ -563,7 +562,7 @@ sframe_row_rules(struct unwind_user_state *state,
 	return sframe_default_rules(state, row, frame);
 }
 
-/* Fill the frame of the walk with the rules of @ip, in an access section. */
+/* Decode the rules of @ip into the walk's frame. Needs an access section. */
 static __always_inline enum sframe_reason
 sframe_decode(struct unwind_user_state *state,
 	      const struct sframe_window *window, unsigned long ip,
@@ -583,7 +582,7 @@ sframe_decode(struct unwind_user_state *state,
 		return reason;
 
 	sframe_init_frame(frame);
-	/* What has no rows is a signal frame. */
+	/* The signal bit without rows means the kernel's signal frame. */
 	if (func->signal && !func->nr_rows) {
 		frame->kind = UNWIND_USER_FRAME_SIGNAL;
 		return SFRAME_REASON_NONE;
@@ -604,12 +603,12 @@ sframe_decode(struct unwind_user_state *state,
 /**
  * sframe_read - read the rules of an address, and the caller's registers
  * @state:	position of the walk; its sframe.frame is filled
- * @window:	with a section to be read
+ * @window:	window whose section is read
  * @ip:		address inside of its text
  * @func:	filled with the function of @ip
  * @caller:	filled, unless NULL
  *
- * This is the one access section of a step.
+ * A step reads table and stack in this one access section.
  *
  * Context: Any, with page faults disabled and nmi_uaccess_okay(); RCU.
  * Return: SFRAME_REASON_NONE, or why there is no frame.
@@ -629,7 +628,7 @@ enum sframe_reason sframe_read(struct unwind_user_state *state,
 	return reason;
 }
 
-/* No address is in a range. */
+/* Empty all ranges, so that no address is in one. */
 static void sframe_drop_ranges(struct sframe_walk *walk)
 {
 	unsigned int i;
@@ -642,29 +641,35 @@ static void sframe_drop_ranges(struct sframe_walk *walk)
 /* Look up the window of @ip. */
 void sframe_find_window(struct sframe_walk *walk, unsigned long ip)
 {
-	/* The look-up sees all changes before this. */
+	/* The look-up sees all changes counted here (W1, sframe_changed()). */
 	const u64 seq = smp_load_acquire(&walk->reg->seq);
+	const u64 files_seq = sframe_read_files_seq();
 	struct sframe_range range;
 
-	if (seq != walk->seq)
+	if (seq != walk->seq || files_seq != walk->files_seq)
 		sframe_drop_ranges(walk);
 	walk->seq = seq;
+	walk->files_seq = files_seq;
 	walk->kept[walk->looks++ % SFRAME_KEPT_RANGES] =
 		(struct sframe_kept_range){
 			.window = walk->window,
 			.first = walk->first,
 			.length = walk->length,
+			.bias = walk->bias,
 		};
 
 	range = sframe_lookup(walk->reg, ip);
+	if (!range.window && sframe_has_files())
+		sframe_file_lookup(&range, ip);
 	walk->window = range.window;
 	walk->first = range.first;
 	walk->length = range.last - range.first + 1;
+	walk->bias = range.bias;
 }
 
 /*
- * Is what was read the section of the window? Windows may have been changed
- * meanwhile; this one was not if it is still found.
+ * Did the data come from the window's section? If the registry changed during
+ * the read, look @ip up again: a window that is still found was not changed.
  */
 static bool sframe_still_there(struct sframe_walk *walk, unsigned long ip)
 {
@@ -686,7 +691,7 @@ static enum sframe_reason sframe_enter(struct unwind_user_state *state,
 	switch (frame->kind) {
 	case UNWIND_USER_FRAME_PLAIN:
 	case UNWIND_USER_FRAME_RULES:
-		/* The list of return probes, MAX_URETPROBE_DEPTH at most. */
+		/* Charge the search of at most MAX_URETPROBE_DEPTH probes. */
 		if (unlikely(state->ri))
 			state->sframe.slack -= SFRAME_PROBE_READS;
 		reason = unwind_user_enter(state, caller, frame->ra_copied);
@@ -738,7 +743,7 @@ static int sframe_step_window(struct unwind_user_state *state, unsigned long ip)
 	if (!sframe_have_range(walk, ip))
 		sframe_find_window(walk, ip);
 
-	/* A replaced window has a successor: look again, once. */
+	/* If the window was replaced, retry once with its successor. */
 	for (tries = 0; tries < 2; tries++) {
 		if (!walk->window) {
 			sframe_clock_stop(walk);
@@ -753,13 +758,13 @@ static int sframe_step_window(struct unwind_user_state *state, unsigned long ip)
 
 /**
  * sframe_step - step to the caller through a window
- * @state:	position of the walk; as it was if this fails
+ * @state:	position of the walk, which is unchanged on failure
  *
  * Context: Any, with page faults and preemption disabled and
  * nmi_uaccess_okay(); in an RCU read-side critical section.
- * Return: 0, with state->done set at the outermost frame; -ENOENT if the frame
- * pointer is to be followed; -EFAULT if memory is missing at state->fault;
- * -EINVAL if the walk has to end here. Call sframe_refused() if it does.
+ * Return: 0, with state->done set at the outermost frame; -ENOENT to follow the
+ * frame pointer; -EFAULT if the memory at state->fault is missing; -EINVAL if
+ * the walk has to end here. If it ends, call sframe_refused().
  */
 int sframe_step(struct unwind_user_state *state)
 {
@@ -768,7 +773,7 @@ int sframe_step(struct unwind_user_state *state)
 	int ret;
 
 	ret = sframe_step_window(state, sframe_lookup_ip(state));
-	/* A step that is repeated is paid for once. */
+	/* The step is repeated after the fault. Charge it only once. */
 	if (unlikely(ret == -EFAULT)) {
 		walk->budget = budget;
 		walk->slack = slack;
@@ -791,11 +796,11 @@ void sframe_refused(struct unwind_user_state *state)
 }
 
 /**
- * sframe_fallback_refused - count why a walk ended where no window is
+ * sframe_fallback_refused - count why a walk ended outside of windows
  * @state:	its last position
  *
- * A chain of frame pointers ends with 0, or with a return address 0. Where back
- * chains do, cannot be told.
+ * A complete frame pointer chain ends with a frame pointer or return address of
+ * 0. The end of a back chain cannot be recognized, so it is not counted.
  */
 void sframe_fallback_refused(struct unwind_user_state *state)
 {
@@ -809,28 +814,27 @@ void sframe_fallback_refused(struct unwind_user_state *state)
 /**
  * sframe_walk_init - let a walk use the windows of current
  * @state:	position of the walk, at its beginning
- * @frames:	how many there may be
- * @sample:	it is made in the context of a sample
+ * @frames:	maximum number of frames
+ * @sample:	true if the walk runs in the context of a sample
  *
- * Return: false if there are none.
+ * Return: false if there are no windows.
  */
 bool sframe_walk_init(struct unwind_user_state *state, unsigned int frames,
 		      bool sample)
 {
 	struct sframe_walk *walk = &state->sframe;
-	u64 limit = sframe_walk_limit();
 
 	/* Windows are for tasks with the kernel's word size. */
-	if (state->ws != sizeof(long) || !limit ||
-	    !sframe_mm_has_windows(current->mm))
+	if (state->ws != sizeof(long) || !sframe_mm_has_tables(current->mm))
 		return false;
 
-	walk->reg = sframe_registry_of(current->mm);
+	walk->reg = sframe_registry_of(current->mm) ?: &sframe_no_windows;
 	walk->seq = 0;
+	walk->files_seq = 0;
 	walk->looks = 0;
 	sframe_drop_ranges(walk);
 	walk->slack = SFRAME_INTERVAL;
 	walk->budget = sframe_walk_budget(frames, sample);
-	walk->deadline = sample ? local_clock() + limit : 0;
+	walk->deadline = sample ? local_clock() + sframe_walk_limit() : 0;
 	return true;
 }

@@ -19,12 +19,12 @@
 
 #include "reason.h"
 
-/* FDEs of one section; 25 probes reach each. */
+/* FDEs of one section. A search takes at most 25 probes. */
 #define SFRAME_MAX_FDES		BIT(24)
 
 /*
- * Reads of user memory and rows between two looks at the clock. Each step through
- * a window begins with what it reads of the stack.
+ * User memory reads and rows between two deadline checks. A step through a
+ * window is charged its stack reads up front.
  */
 #define SFRAME_INTERVAL		64
 #define SFRAME_STACK_READS	2
@@ -32,14 +32,14 @@
 
 /*
  * Reads and rows of one frame, in a table of 10,000 functions with 16 rows
- * each: 14 probes of a search, 16 rows, three for what is around them, and the
- * stack; and a few more for a search that has to guess.
+ * each: 14 probes of the search, 16 rows, 3 other reads of the table, the
+ * stack, and 2 to spare.
  */
 #define SFRAME_FRAME_BUDGET	(14 + 16 + 3 + SFRAME_STACK_READS + 2)
 
 /*
- * Of one walk: what so many frames take, but not less than for the 127 that perf
- * asks for by default. A deferred walk may meet the longest function there is.
+ * Budget of one walk: enough for @frames, or for perf's default of 127 if that
+ * is more. A deferred walk may also scan one function of the maximum length.
  */
 #define SFRAME_MIN_FRAMES	127U
 #define SFRAME_LONGEST_FDE	U16_MAX
@@ -58,8 +58,8 @@ static inline int sframe_walk_budget(unsigned int frames, bool sample)
  * @fdes:	user address of the FDE index
  * @fres:	user address of the FRE area
  * @fres_end:	its end
- * @bias:	added to the starts of functions, which any number may be
- * @untag:	added to @start to take off its tag; part of @bias
+ * @bias:	added to each function start; unvalidated
+ * @untag:	added to @start to remove its tag; included in @bias
  * @num_fdes:	entries in the index
  */
 struct sframe_section {
@@ -82,7 +82,7 @@ struct sframe_section {
  * @text_length: bytes of code; the index has entries for all of it
  * @blocks_len:	bytes of blocks
  * @nr_rules:	number of rules
- * @repeat:	rules repeat every so many bytes, or 0
+ * @repeat:	rules repeat every @repeat bytes, unless 0
  */
 struct sframe_packed {
 	unsigned long		rules;
@@ -102,9 +102,9 @@ struct sframe_packed {
  * @size:	bytes of text
  * @nr_rows:	number of rows
  * @fre_type:	bytes of a row's start are 1 << @fre_type
- * @rep_size:	bytes of a block for which the rows are repeated, or 0
+ * @rep_size:	rows repeat every @rep_size bytes, unless 0
  * @flex:	rows are of the FLEX type
- * @signal:	the address of its caller does not follow a call
+ * @signal:	the caller's address is exact, not one after a call
  */
 struct sframe_func {
 	unsigned long		start;
@@ -125,8 +125,9 @@ struct sframe_func {
  * @text_start:	first address covered
  * @text_end:	first address after it
  * @format:	SFRAME_FORMAT_*
- * @section:	where its FDEs are, if it has any
- * @packed:	where its rules are, if it has a packed table
+ * @section:	its table; for SFRAME_FORMAT_V3 also where the FDEs are
+ * @packed:	where its rules are, for SFRAME_FORMAT_PACKED
+ * @copied:	@packed is a checked copy in kernel memory
  */
 struct sframe_window {
 	refcount_t		refs;
@@ -137,11 +138,12 @@ struct sframe_window {
 	u32			format;
 	struct sframe_section	section;
 	struct sframe_packed	packed;
+	bool			copied;
 };
 
 /*
- * Refused steps. Samples on several CPUs may lose each other's updates: the
- * counters are hints for a table's author and must cost nothing.
+ * Counts of refused steps. Samples on several CPUs may lose updates: the counts
+ * are hints for authors of tables and must cost nothing.
  */
 struct sframe_counters {
 	u64			refused[SFRAME_NR_REASONS];
@@ -154,9 +156,10 @@ struct sframe_counters {
  * @lock:	serialises changes; taken inside mmap_lock. No user memory is
  *		touched under it, since a page fault takes mmap_lock.
  * @text:	windows by text range, read under RCU
- * @keys:	windows by key
+ * @keys:	by key, the windows whose key is no address of their text
  * @objcg:	charged for the nodes of the trees, or NULL
  * @nr:		number of windows
+ * @nr_keys:	how many of them are in @keys
  * @seq:	counts changes, see sframe_changed()
  * @counters:	written by walkers, on cache lines of their own
  */
@@ -166,30 +169,33 @@ struct sframe_registry {
 	struct maple_tree	keys;
 	struct obj_cgroup	*objcg;
 	unsigned int		nr;
+	unsigned int		nr_keys;
 	u64			seq;
 	struct sframe_counters	counters ____cacheline_aligned_in_smp;
 };
 
 /*
- * Pairs with the release in sframe_registry_get(). The mm is in use, so what is
- * found stays.
+ * Pairs with the release in sframe_registry_get(). The registry stays, since
+ * the mm is in use.
  */
 static inline struct sframe_registry *sframe_registry_of(struct mm_struct *mm)
 {
-	/* A registry is complete before it is seen. */
+	/* A registry is initialised before it is published. */
 	return smp_load_acquire(&mm->sframe);
 }
 
 /**
- * struct sframe_range - addresses with the same answer
- * @window:	that covers them, or NULL
+ * struct sframe_range - addresses with the same look-up result
+ * @window:	window that covers them, or NULL
  * @first:	first address
  * @last:	last address
+ * @bias:	address of file offset 0, if @window belongs to a file
  */
 struct sframe_range {
 	struct sframe_window	*window;
 	unsigned long		first;
 	unsigned long		last;
+	unsigned long		bias;
 };
 
 struct unwind_user_caller;
@@ -197,12 +203,43 @@ struct unwind_user_caller;
 struct sframe_range sframe_lookup(struct sframe_registry *reg,
 				  unsigned long ip);
 
+/* For walks of address spaces without a registry. */
+extern struct sframe_registry sframe_no_windows;
+
+#ifdef CONFIG_UNWIND_USER_SFRAME_FILES
+/* Counts the tables that were removed. */
+extern u64 sframe_files_seq;
+
+void sframe_file_lookup(struct sframe_range *range, unsigned long ip);
+
+static inline u64 sframe_read_files_seq(void)
+{
+	/* A later look-up cannot find a table whose removal was counted. */
+	return smp_load_acquire(&sframe_files_seq);
+}
+#else
+static inline void sframe_file_lookup(struct sframe_range *range,
+				      unsigned long ip)
+{
+}
+
+static inline u64 sframe_read_files_seq(void)
+{
+	return 0;
+}
+#endif
+
+struct seq_file;
+void sframe_show_reasons(struct seq_file *m, const struct sframe_registry *reg);
+
 struct sframe_window *sframe_window_alloc(const struct sframe_window *draft);
 void sframe_window_free(struct sframe_window *window);
-size_t sframe_window_bytes(void);
+size_t sframe_registry_bytes(const struct sframe_registry *reg);
 int sframe_register(struct sframe_window *window, bool replace);
 int sframe_unregister(unsigned long key);
 int sframe_window_limit(void);
+int sframe_copy_opts(void *opts, size_t ksize, size_t least,
+		     const void __user *uopts);
 
 int sframe_check_range(unsigned long addr, unsigned long len,
 		       unsigned long least);
@@ -220,8 +257,8 @@ enum sframe_reason sframe_look(struct sframe_walk *walk);
 void sframe_find_window(struct sframe_walk *walk, unsigned long ip);
 
 /*
- * Steps by frame pointer take what they take without windows. Their time does
- * not count: the deadline moves on by it.
+ * Frame pointer steps take as long as without windows. Their time does not
+ * count: the deadline is extended by it.
  */
 static __always_inline void sframe_clock_stop(struct sframe_walk *walk)
 {
@@ -238,8 +275,8 @@ static __always_inline void sframe_clock_go_on(struct sframe_walk *walk)
 }
 
 /*
- * A return address may lie past its function, or in another row, if the call
- * was the last thing there: look up the call.
+ * If a call is the last instruction of a function or row, its return address
+ * belongs to the next one. So look up the call.
  */
 static inline unsigned long
 sframe_lookup_ip(const struct unwind_user_state *state)
@@ -248,8 +285,8 @@ sframe_lookup_ip(const struct unwind_user_state *state)
 }
 
 /*
- * Have no windows been changed since the walk looked them up? Then what was read
- * before this call was that of its window.
+ * Is the registry unchanged since the walk's look-up? Then all data read before
+ * this call came from the window's section.
  */
 static __always_inline bool sframe_unchanged(const struct sframe_walk *walk)
 {
@@ -265,8 +302,8 @@ static __always_inline bool sframe_in_range(const struct sframe_walk *walk,
 }
 
 /*
- * Go back to the range of @ip, if the walk was there before and keeps it. Stacks
- * often go to and fro between two.
+ * Switch to the range of @ip, if the walk has kept it. Stacks often alternate
+ * between two ranges.
  */
 static __always_inline bool sframe_swap_range(struct sframe_walk *walk,
 					      unsigned long ip)
@@ -280,17 +317,20 @@ static __always_inline bool sframe_swap_range(struct sframe_walk *walk,
 	kept->window = walk->window;
 	kept->first = walk->first;
 	kept->length = walk->length;
+	kept->bias = walk->bias;
 	walk->window = range.window;
 	walk->first = range.first;
 	walk->length = range.length;
+	walk->bias = range.bias;
 	return true;
 }
 
-/* Is the walk in the range of @ip now, with nothing changed since the look-up? */
+/* Does the walk have a range for @ip that no change has invalidated? */
 static __always_inline bool sframe_have_range(struct sframe_walk *walk,
 					      unsigned long ip)
 {
 	return READ_ONCE(walk->reg->seq) == walk->seq &&
+	       sframe_read_files_seq() == walk->files_seq &&
 	       (likely(sframe_in_range(walk, ip)) ||
 		sframe_swap_range(walk, ip));
 }

@@ -10,10 +10,10 @@
 #include "user.h"
 
 /*
- * Return: 0, or something else if the walk ends.
+ * Return: 0, or nonzero if the walk ends.
  *
- * Only where no window covers the address does the frame pointer decide. Rows
- * either restore it or leave it as it is, so it may be trusted after them.
+ * Follow the frame pointer only outside of windows, or where a table says so.
+ * Rows either restore it or keep it, so it is still valid after them.
  */
 static int sframe_callchain_next(struct unwind_user_state *state)
 {
@@ -31,7 +31,7 @@ static int sframe_callchain_next(struct unwind_user_state *state)
 	return ret;
 }
 
-/* Store the callers that steps made at once lead to. */
+/* Make several steps at once and store the callers. */
 static void sframe_callchain_steps(struct perf_callchain_entry_ctx *entry,
 				   struct unwind_user_state *state)
 {
@@ -49,12 +49,12 @@ static void sframe_callchain_steps(struct perf_callchain_entry_ctx *entry,
 
 /**
  * sframe_callchain_user - store the callers of a sample
- * @entry:	the callchain; holds the sampled address already
+ * @entry:	the callchain, which already holds the sampled address
  * @regs:	user registers of current, in native 64-bit mode
  *
  * Context: Any, including NMI, with page faults and preemption disabled and
  * nmi_uaccess_okay().
- * Return: false if current has no windows to be used.
+ * Return: false if current has no windows to use.
  */
 bool sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
 			   struct pt_regs *regs)
@@ -69,7 +69,7 @@ bool sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
 	while (entry->nr < entry->max_stack) {
 		if (sframe_callchain_next(&state))
 			break;
-		/* A full callchain does not grow: the stack may be a loop. */
+		/* Stop when the callchain is full: the stack may be a loop. */
 		if (perf_callchain_store(entry, state.ip))
 			break;
 		sframe_callchain_steps(entry, &state);
@@ -82,8 +82,8 @@ bool sframe_callchain_user(struct perf_callchain_entry_ctx *entry,
  * @entry:	the callchain
  * @regs:	user registers of current, in native 64-bit mode
  *
- * Context: Any in which perf takes callchains, with preemption disabled.
- * Return: false, with nothing stored, if current has no windows to be used.
+ * Context: Any that perf takes callchains in, with preemption disabled.
+ * Return: false, with nothing stored, if current has no windows to use.
  */
 bool sframe_callchain(struct perf_callchain_entry_ctx *entry,
 		      struct pt_regs *regs)

@@ -2,8 +2,8 @@
 /*
  * The part of SFrame version 3 that the kernel reads, as emitted by GNU binutils
  * 2.46 and later: a header, an array of FDE index entries sorted by address, and
- * the FRE area. All values are in the byte order of the machine and none is
- * aligned.
+ * the FRE area. All values are in the byte order of the machine and may be
+ * unaligned.
  *
  * The selftests include this file too.
  */
@@ -42,12 +42,12 @@ struct sframe_header {
 
 /* One entry of the FDE index. */
 struct sframe_fde {
-	__s64	func_start;		/* relative to this very field */
+	__s64	func_start;		/* relative to this field */
 	__u32	func_size;
-	__u32	fre_off;		/* of its sframe_fde_attr in the FRE area */
+	__u32	fre_off;		/* of its attributes in the FRE area */
 } __packed;
 
-/* What precedes the rows of a function in the FRE area. */
+/* Attributes of a function, before its rows in the FRE area. */
 struct sframe_fde_attr {
 	__u16	num_fres;
 	__u8	info;			/* SFRAME_FDE_* */
@@ -73,18 +73,18 @@ struct sframe_fde_attr {
 
 /*
  * A row (FRE): its start, one info byte, then info.count signed data words of
- * info.size bytes. No words at all: the return address is undefined, this is
- * the outermost frame.
+ * info.size bytes. Without words the return address is undefined: this is the
+ * outermost frame.
  *
  * DEFAULT, AMD64: cfa [fp].  FLEX: cfa, ra and fp as (control, offset) pairs,
- * where one word 0 in place of the ra pair leaves the fixed ra offset.
+ * where a single 0 word in place of the ra pair keeps the default ra rule.
  */
 #define SFRAME_FRE_BASE_SP(info)	((info) & 0x1)	/* else FP */
 #define SFRAME_FRE_WORDS(info)		(((info) >> 1) & 0xf)
 #define SFRAME_FRE_WORD_SIZE(info)	(((info) >> 5) & 0x3)	/* log2 */
 #define SFRAME_FRE_MANGLED_RA(info)	((info) & 0x80)
 
-/* Control word of FLEX: where the rule starts from. */
+/* Control word of FLEX: the base of the rule. */
 #define SFRAME_FLEX_REG_P		0x1	/* a register, else the CFA */
 #define SFRAME_FLEX_DEREF_P		0x2	/* load from there */
 #define SFRAME_FLEX_RESERVED		0x4

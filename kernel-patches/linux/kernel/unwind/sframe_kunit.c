@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the KUnit suites of SFrame windows start from: three functions with the
- * same rows in real user memory, and windows on them.
+ * Setup of the KUnit suites of SFrame windows: three functions with the same
+ * rows in real user memory, and windows on them.
  */
 #include <kunit/test.h>
 
@@ -26,7 +26,7 @@ void sframe_test_set_rows(struct sframe_test *ctx, unsigned int nr,
 	ctx->len = offsetof(struct sframe_test_image, rows) + nr_bytes;
 }
 
-/* The usual row: the frame of a function which has not pushed anything. */
+/* The default row: a function which has not pushed anything. */
 static void sframe_test_set_image(struct sframe_test *ctx)
 {
 	static const u8 row[] = { 0, INFO_SP_RA(1), CFA(8), RA_WORD };
@@ -83,7 +83,7 @@ int sframe_test_init(struct kunit *test)
 	return 0;
 }
 
-/* The address at which the tests look if they do not say otherwise. */
+/* The default address of the tests. */
 unsigned long sframe_test_ip(const struct sframe_test *ctx)
 {
 	return ctx->text + SFRAME_TEST_FUNC + SFRAME_TEST_OFF;
@@ -131,7 +131,7 @@ void sframe_test_use_rows(struct kunit *test,
 	KUNIT_ASSERT_EQ(test, sframe_test_header(test), 0);
 }
 
-/* A walker that may sleep repeats its step when the page is there. */
+/* A walker that may sleep faults in the page and repeats its step. */
 bool sframe_test_fault_in(const struct unwind_user_state *state)
 {
 	return !fault_in_readable((const char __user *)state->fault,
@@ -164,7 +164,7 @@ static int sframe_test_register(struct sframe_window *window, bool replace)
 	return ret;
 }
 
-/* The window that the test describes. */
+/* Register the window of the test. */
 struct sframe_window *sframe_test_publish(struct kunit *test,
 					  unsigned long key, bool replace)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the KUnit suites of SFrame windows share: a section in user memory of
- * the test, and the rows and windows that they make of it.
+ * Shared by the KUnit suites of SFrame windows: a section in user memory of the
+ * test, and rows and windows made from it.
  */
 #ifndef _KERNEL_UNWIND_SFRAME_KUNIT_H
 #define _KERNEL_UNWIND_SFRAME_KUNIT_H
@@ -22,7 +22,7 @@ struct file;
 #define SFRAME_TEST_SIZE	(4 * PAGE_SIZE)
 #define SFRAME_TEST_FDES	3
 
-/* Three functions with a gap behind each; the tests look into the second. */
+/* Three functions with a gap after each; the tests use the second. */
 #define SFRAME_TEST_FUNC	0x200
 #define SFRAME_TEST_FUNC_SIZE	0x80
 #define SFRAME_TEST_OFF		0x10
@@ -36,14 +36,14 @@ struct sframe_test_image {
 } __packed;
 
 /**
- * struct sframe_test - what a test starts from, and may edit
+ * struct sframe_test - initial state of a test, which may edit it
  * @text:	user address of executable memory
  * @data:	user address of memory for sections and stacks
- * @at:		where the section is to be
+ * @at:		address for the section
  * @len:	its length
- * @start:	of each function, from @text
- * @bias:	the section is made for text that lies so much lower
- * @image:	the section; its func_start fields are made from @start
+ * @start:	of each function, relative to @text
+ * @bias:	the section is built for text that lies this much lower
+ * @image:	the section; its func_start fields are computed from @start
  * @window:	covers the first page of @text, with this section
  */
 struct sframe_test {
@@ -71,16 +71,16 @@ struct sframe_test {
 #endif
 
 /*
- * The rows of the tests say where the caller's stack pointer is. What rows have
- * for the CFA then, and what the rule has.
+ * Tests give the offset of the caller's stack pointer. CFA() converts it to the
+ * word in a row, CFA_RULE() to the offset in the rule.
  */
 #define CFA(off)	((off) / CFA_SCALE & 0xff)
 #define CFA_RULE(off)	((off) + SAVE_AREA)
 
 /*
- * Rows of the DEFAULT type have the return address at a fixed offset, or name
- * it: RA_WORD is the word for that, of RA_WORDS. RA_OFF is from the CFA, RA_AT
- * from the caller's stack pointer.
+ * DEFAULT rows have the return address at a fixed offset, or store its offset:
+ * RA_WORD is that word, if any, and RA_WORDS counts it. RA_OFF is relative to
+ * the CFA, RA_AT to the caller's stack pointer.
  */
 #if UNWIND_USER_SFRAME_RA_OFF
 #define RA_OFF		UNWIND_USER_SFRAME_RA_OFF
@@ -93,7 +93,7 @@ struct sframe_test {
 #define RA_WORD		RA_BYTE,
 #endif
 #define RA_AT		(RA_OFF + SAVE_AREA)
-/* Bytes of a row with nothing more. */
+/* Bytes of a row with only CFA and return address. */
 #define ROW_SIZE	(3 + RA_WORDS)
 
 /* Byte @nr of a number of @size bytes, as the machine stores it. */
@@ -101,10 +101,10 @@ struct sframe_test {
 	((val) >> 8 * (IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) ?		\
 		       (size) - 1 - (nr) : (nr)) & 0xff)
 
-/* The same of what rows have for the CFA. */
+/* The same for the CFA offset as stored in a row. */
 #define CFA_BYTE(off, size, nr)	BYTE((off) / CFA_SCALE, size, nr)
 
-/* Info bytes of rows with the return address, and words of a byte. */
+/* Info bytes of rows with one-byte words; RA_WORDS is added to @words. */
 #define INFO_SP_RA(words)	INFO_SP((words) + RA_WORDS, 0)
 #define INFO_FP_RA(words)	INFO_FP((words) + RA_WORDS, 0)
 
@@ -118,14 +118,14 @@ struct sframe_test {
 #define REG_DEREF(nr)		(REG(nr) | SFRAME_FLEX_DEREF_P)
 #define OTHER_REG		UNWIND_USER_KUNIT_REG
 
-/* Parts of a struct sframe_test_rows */
+/* Initializers of struct sframe_test_rows. */
 #define BYTES(...)							\
 	.bytes = { __VA_ARGS__ },					\
 	.nr_bytes = sizeof((u8 []){ __VA_ARGS__ })
 #define FLEX			.info2 = SFRAME_FDE_TYPE_FLEX
 
 /**
- * struct sframe_test_rows - the rows of a function and what they mean
+ * struct sframe_test_rows - the rows of a function and the expected result
  * @name:	of the case
  * @reason:	expected
  * @frame:	expected if @reason is SFRAME_REASON_NONE

@@ -70,7 +70,7 @@ static void sframe_registry_lookup(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sframe_test_windows(), 2);
 }
 
-/* Keys are names, not addresses: the first and the last number are good. */
+/* Keys are names, not addresses: 0 and ULONG_MAX are valid. */
 static void sframe_registry_keys(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, sframe_test_insert(test, 0, 0x100, 0x200), 0);
@@ -102,7 +102,7 @@ static void sframe_registry_without(struct kunit *test)
 }
 
 /**
- * struct sframe_test_range - text of a window beside others
+ * struct sframe_test_range - text of a window next to other windows
  * @name:	of the case
  * @start:	its start
  * @end:	its end
@@ -147,7 +147,7 @@ static void sframe_registry_insert(struct kunit *test)
 			sframe_test_windows());
 }
 
-/* The window at 0x100 to 0x200 is replaced, at 0x300 to 0x400 is another. */
+/* Replace the window at 0x100 to 0x200; 0x300 to 0x400 is another window. */
 static const struct sframe_test_range sframe_replaces[] = {
 	{ "same", 0x100, 0x200, 0 },
 	{ "larger", 0xff, 0x201, 0 },
@@ -195,7 +195,7 @@ static void sframe_registry_limit(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, sframe_test_insert(test, 1, 0x100, 0x200), 0);
 	reg = sframe_test_registry(test);
-	/* As if there were so many. */
+	/* Pretend that the limit is reached. */
 	reg->nr = sframe_window_limit();
 	KUNIT_EXPECT_EQ(test, sframe_test_insert(test, 2, 0x300, 0x400),
 			-ENOSPC);
@@ -208,7 +208,7 @@ static void sframe_registry_limit(struct kunit *test)
 	reg->nr = 2;
 }
 
-/* Windows enough for several levels of the tree, taken away from within. */
+/* Enough windows for several levels of the tree; remove every third one. */
 static void sframe_registry_many(struct kunit *test)
 {
 	unsigned int i, nr = 1000;
@@ -238,10 +238,10 @@ static void sframe_registry_text(struct kunit *test)
 						 SFRAME_TEST_SIZE + 1),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, sframe_test_insert(test, 2, -1UL, 1), -EINVAL);
-	/* What cannot be executed may be code later. */
+	/* Text need not be executable yet. */
 	KUNIT_EXPECT_EQ(test, sframe_test_insert(test, 4, data, data + 1), 0);
 
-	/* A hole, at each side of it, and over it. */
+	/* Next to a hole on each side, and across it. */
 	KUNIT_ASSERT_EQ(test, vm_munmap(ctx->text + PAGE_SIZE, PAGE_SIZE), 0);
 	KUNIT_EXPECT_EQ(test, sframe_test_insert(test, 2, 0, PAGE_SIZE + 1),
 			-EINVAL);
@@ -254,7 +254,7 @@ static void sframe_registry_text(struct kunit *test)
 						 3 * PAGE_SIZE), 0);
 }
 
-/* A window goes whole with any byte of it. */
+/* Unmapping any byte of a window removes the whole window. */
 static void sframe_registry_munmap(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
@@ -276,7 +276,7 @@ static void sframe_registry_munmap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sframe_test_key_at(test, page + 8), 0);
 	KUNIT_EXPECT_EQ(test, sframe_test_key_at(test, 2 * page), 0);
 	KUNIT_EXPECT_EQ(test, sframe_test_key_at(test, 3 * page - 1), 5);
-	/* Five came, three went. */
+	/* Five were added, three removed. */
 	KUNIT_EXPECT_EQ(test, sframe_test_registry(test)->seq, 8);
 	KUNIT_EXPECT_EQ(test, sframe_unregister(2), -ENOENT);
 }
@@ -293,7 +293,7 @@ static void sframe_expect_range(struct kunit *test, unsigned long off,
 	KUNIT_EXPECT_EQ(test, range.last, ctx->text + last);
 }
 
-/* For which other addresses an answer holds. */
+/* A lookup returns the range of addresses with the same answer. */
 static void sframe_registry_range(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
@@ -313,7 +313,7 @@ static void sframe_registry_range(struct kunit *test)
 	sframe_expect_range(test, 0x150, lowest, 0x2ff);
 }
 
-/* Each change is counted, and nothing else. */
+/* Only changes are counted. */
 static void sframe_registry_changed(struct kunit *test)
 {
 	struct sframe_registry *reg;
@@ -335,7 +335,7 @@ static void sframe_registry_changed(struct kunit *test)
 
 /* ---- Fork -------------------------------------------------------------- */
 
-/* A copy of this mm's windows, with all of its mappings or with none. */
+/* Copy the windows of this mm to a new mm with all of its mappings or none. */
 static struct mm_struct *sframe_test_fork(struct kunit *test, bool all_mapped)
 {
 	struct mm_struct *mm = mm_alloc();
@@ -368,7 +368,7 @@ static void sframe_fork_shares_windows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, copy->counters.refused[SFRAME_REASON_NO_FDE], 0);
 	KUNIT_EXPECT_EQ(test, refcount_read(&window->refs), 2);
 
-	/* Neither sees what the other does. */
+	/* Changes of one do not affect the other. */
 	KUNIT_EXPECT_EQ(test, sframe_unregister(1), 0);
 	KUNIT_EXPECT_EQ(test, refcount_read(&window->refs), 1);
 	KUNIT_EXPECT_EQ(test, sframe_test_key_in(test, mm, 0x1ff), 1);
@@ -395,7 +395,7 @@ static void sframe_fork_leaves_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sframe_test_key_at(test, 0x100), 1);
 }
 
-/* An address space that has no window any more costs its children nothing. */
+/* A child gets no registry if the last window of its parent is gone. */
 static void sframe_fork_without_windows(struct kunit *test)
 {
 	struct mm_struct *mm;

@@ -33,7 +33,7 @@ sframe_test_read_nofault(struct kunit *test, struct unwind_user_state *state,
 	return sframe_read(state, &ctx->window, ip, func, NULL);
 }
 
-/* As a walker that may sleep reads. */
+/* Read as a walker that may sleep does. */
 static enum sframe_reason sframe_test_read(struct kunit *test, unsigned long ip,
 					   struct unwind_user_state *state,
 					   struct sframe_func *func)
@@ -63,7 +63,7 @@ static enum sframe_reason sframe_test_reason(struct kunit *test,
 /* ---- Headers ----------------------------------------------------------- */
 
 /**
- * struct sframe_test_field - one field changed
+ * struct sframe_test_field - one changed field
  * @name:	of the case
  * @off:	of the field in struct sframe_test
  * @size:	of the field
@@ -88,7 +88,7 @@ static void sframe_test_edit(struct sframe_test *ctx,
 {
 	const u8 *value = (const u8 *)&field->value;
 
-	/* The lower bytes of it. */
+	/* Take its low bytes. */
 	if (IS_ENABLED(CONFIG_CPU_BIG_ENDIAN))
 		value += sizeof(field->value) - field->size;
 	memcpy((u8 *)ctx + field->off, value, field->size);
@@ -165,7 +165,7 @@ static void sframe_header_contents(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, section->num_fdes, SFRAME_TEST_FDES);
 }
 
-/* The only test of the number of FDEs for itself: the section is as long. */
+/* The limit of FDEs alone: the section is long enough for more. */
 static void sframe_header_most_functions(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
@@ -185,7 +185,7 @@ static void sframe_header_address(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, sframe_read_header(&section, 0, ctx->len),
 			-EFAULT);
-	/* Where user space is apart, the number is one of its addresses. */
+	/* If user space has its own address space, any number is valid there. */
 	KUNIT_EXPECT_EQ(test, sframe_read_header(&section, (unsigned long)ctx,
 						 ctx->len),
 			IS_ENABLED(CONFIG_ALTERNATE_USER_ADDRESS_SPACE) ?
@@ -208,7 +208,7 @@ static void sframe_header_text_range(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, start, ctx->text + 0x100);
 	KUNIT_EXPECT_EQ(test, end, ctx->text + 0x380);
 
-	/* The last function ends behind the last address. */
+	/* The last function ends past the last address. */
 	ctx->start[2] = -1 - (long)ctx->text;
 	KUNIT_ASSERT_EQ(test, sframe_test_header(test), 0);
 	KUNIT_EXPECT_EQ(test, sframe_read_text_range(section, &start, &end),
@@ -229,7 +229,7 @@ static void sframe_header_text_range(struct kunit *test)
  * @name:	of the case
  * @start:	of each function, from the start of the window
  * @size:	of each function
- * @off:	where to look
+ * @off:	offset to look up
  * @reason:	expected
  */
 struct sframe_test_index {
@@ -349,7 +349,7 @@ static void sframe_index_attributes(struct kunit *test)
 #define RA			LOAD(CFA, RA_OFF)
 #define SP_8			{ .cfa = RULE(SP, CFA_RULE(8)), .ra = RA }
 #define SP_16			{ .cfa = RULE(SP, CFA_RULE(16)), .ra = RA }
-/* What rows of the FLEX type leave out: where calls leave the address. */
+/* Default of FLEX rows: the place where a call puts the return address. */
 #if UNWIND_USER_SFRAME_RA_OFF
 #define RA_LEFT			RA
 #define SECOND_WORD(offset)	.ra = RA, .fp = LOAD(CFA, offset)
@@ -358,7 +358,7 @@ static void sframe_index_attributes(struct kunit *test)
 #define SECOND_WORD(offset)	.ra = LOAD(CFA, offset)
 #endif
 #define FLEX_SP_8		{ .cfa = RULE(SP, CFA_RULE(8)), .ra = RA_LEFT }
-/* Words of the DEFAULT type, at most. */
+/* Maximum number of words in a DEFAULT row. */
 #define MAX_WORDS		(2 + RA_WORDS)
 
 static const struct sframe_test_rows sframe_good_rows[] = {
@@ -590,7 +590,7 @@ static void sframe_rows_bad(struct kunit *test)
 
 #define SFRAME_TEST_MANY_ROWS	80
 
-/* Assemblers write functions with any number of rows. */
+/* Functions may have any number of rows. */
 static void sframe_rows_many(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
@@ -621,7 +621,7 @@ static void sframe_rows_many(struct kunit *test)
 	}
 }
 
-/* Each probe of the index and each row is paid for. */
+/* Each probe of the index and each row counts against the budget. */
 static void sframe_rows_budget(struct kunit *test)
 {
 	const int most = (sframe_walk_budget(0, true) + SFRAME_INTERVAL) / 3;
@@ -646,7 +646,7 @@ static void sframe_rows_budget(struct kunit *test)
 
 /* ---- Pages ------------------------------------------------------------- */
 
-/* As sframe_read_header() does it, without a look at the memory. */
+/* Fill in the section like sframe_read_header(), without reading memory. */
 static void sframe_test_describe(struct sframe_test *ctx)
 {
 	struct sframe_section *section = &ctx->window.section;
@@ -660,7 +660,7 @@ static void sframe_test_describe(struct sframe_test *ctx)
 	section->num_fdes = SFRAME_TEST_FDES;
 }
 
-/* A section that ends in each of its bytes at the end of a page. */
+/* Split the section between two pages at each of its bytes. */
 static void sframe_pages_both_there(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
@@ -691,12 +691,12 @@ static void sframe_pages_second_missing(struct kunit *test)
 	sframe_test_describe(ctx);
 	SFRAME_EXPECT_AT(test, sframe_test_ip(ctx), SFRAME_REASON_NONE);
 
-	/* What others have behind these rows need not be there. */
+	/* Memory past these rows need not be mapped. */
 	ctx->window.section.fres_end += PAGE_SIZE;
 	SFRAME_EXPECT_AT(test, sframe_test_ip(ctx), SFRAME_REASON_NONE);
 }
 
-/* A page that nobody has touched is there for a walker that may fault. */
+/* A walker that may fault reads a page that was never touched. */
 static void sframe_pages_never_touched(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
@@ -714,11 +714,11 @@ static void sframe_pages_never_touched(struct kunit *test)
 			sizeof(struct sframe_fde));
 	KUNIT_EXPECT_EQ(test, state.fault_size, sizeof(s64));
 
-	/* Empty functions, each at its own FDE. */
+	/* The page is zero: empty functions, each at its own FDE. */
 	SFRAME_EXPECT_AT(test, ip, SFRAME_REASON_NO_FDE);
 }
 
-/* What is behind the memory of all tasks. */
+/* An index at TASK_SIZE_MAX. */
 static void sframe_pages_behind_the_last(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
@@ -729,7 +729,7 @@ static void sframe_pages_behind_the_last(struct kunit *test)
 			 SFRAME_REASON_SECTION_FAULT);
 }
 
-/* The count is that of the registration. */
+/* The number of FDEs is read only at registration. */
 static void sframe_header_count(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
@@ -742,7 +742,7 @@ static void sframe_header_count(struct kunit *test)
 	SFRAME_EXPECT_AT(test, sframe_test_ip(ctx), SFRAME_REASON_NONE);
 }
 
-/* A mistake is met where it is, and not before. */
+/* A mistake does not affect addresses before it. */
 static const struct sframe_test_rows sframe_late_mistakes[] = {
 	{ "order", SFRAME_REASON_ROW_ORDER, .nr = 3,
 	  BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD
@@ -775,7 +775,7 @@ static void sframe_rows_late_mistake(struct kunit *test)
 
 /* ---- Large indexes ----------------------------------------------------- */
 
-/* A large index is beside the other memory; each function has the same row. */
+/* A large index in a mapping of its own; all functions share one row. */
 #define SFRAME_LARGE_FDES	5000
 #define SFRAME_LARGE_SPACE	PAGE_ALIGN(SFRAME_LARGE_FDES *		\
 					   sizeof(struct sframe_fde))
@@ -800,7 +800,7 @@ static void sframe_large_put(struct kunit *test, u32 nr, unsigned long start)
 	sframe_test_put(test, addr, &fde, sizeof(fde));
 }
 
-/* An index of @nr functions in front of the rows. */
+/* Build an index of @nr functions with the same rows. */
 static void sframe_large_make(struct kunit *test, u32 nr)
 {
 	struct sframe_test *ctx = test->priv;
@@ -859,7 +859,7 @@ static void sframe_large_find_all(struct kunit *test)
 
 #define SFRAME_LARGE_SOME	80
 
-/* An index that is not in order. */
+/* An index that is not sorted. */
 static void sframe_large_order(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
@@ -868,7 +868,7 @@ static void sframe_large_order(struct kunit *test)
 	sframe_large_put(test, 64, sframe_large_func(ctx, 48) - 1);
 	SFRAME_EXPECT_AT(test, sframe_large_func(ctx, 64),
 			 SFRAME_REASON_FDE_ORDER);
-	/* The same start twice is in order. */
+	/* Equal starts are sorted. */
 	sframe_large_put(test, 64, sframe_large_func(ctx, 63));
 	SFRAME_EXPECT_AT(test, sframe_large_func(ctx, 72), SFRAME_REASON_NONE);
 }
@@ -887,7 +887,7 @@ static void sframe_bias_to_desc(const unsigned long *bias, char *desc)
 
 KUNIT_ARRAY_PARAM(sframe_bias, sframe_biases, sframe_bias_to_desc);
 
-/* The functions are where they are, whatever the section was made for. */
+/* With its own bias, a section describes the same addresses. */
 static void sframe_bias_index(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
@@ -919,7 +919,7 @@ static void sframe_bias_large(struct kunit *test)
 	sframe_large_expect_all(test, SFRAME_LARGE_SOME);
 }
 
-/* With another bias than it was made for a section says other things. */
+/* With a wrong bias, a section describes other addresses. */
 static void sframe_bias_wrong(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
@@ -932,19 +932,19 @@ static void sframe_bias_wrong(struct kunit *test)
 	SFRAME_EXPECT_AT(test, ip, SFRAME_REASON_NO_FDE);
 	section->bias = -0x100UL;
 	SFRAME_EXPECT_AT(test, ip, SFRAME_REASON_NONE);
-	/* Functions begin in front of the window, or end behind it. */
+	/* Functions begin before the window or end after it. */
 	section->bias = -0x201UL;
 	SFRAME_EXPECT_AT(test, ctx->text, SFRAME_REASON_FDE_RANGE);
 	section->bias = 0xcff;
 	SFRAME_EXPECT_AT(test, ctx->text + PAGE_SIZE - 1,
 			 SFRAME_REASON_FDE_RANGE);
-	/* They go around the end of the address space: the last is the first. */
+	/* They wrap at the end of the address space: the last one is lowest. */
 	section->bias = -ctx->text - 0x280;
 	SFRAME_EXPECT_AT(test, ip, SFRAME_REASON_NO_FDE);
 	KUNIT_EXPECT_EQ(test, sframe_read_text_range(section, &start, &end), 0);
 	KUNIT_EXPECT_EQ(test, start, -0x180UL);
 	KUNIT_EXPECT_EQ(test, end, 0x100);
-	/* The last one itself. */
+	/* The last one itself wraps. */
 	section->bias = -ctx->text - 0x301;
 	KUNIT_EXPECT_EQ(test, sframe_read_text_range(section, &start, &end),
 			-EINVAL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit tests of one step of a walk, through an SFrame window or beside. */
+/* KUnit tests of one step of a walk, with or without an SFrame window. */
 #include <kunit/test.h>
 
 #include <linux/mm.h>
@@ -19,7 +19,7 @@ static void sframe_test_put_word(struct kunit *test, unsigned long addr,
 	sframe_test_put(test, addr, &word, sizeof(word));
 }
 
-/* Where the stack pointer of the first frame is, and behind it no memory. */
+/* Stack pointer of the topmost frame. */
 static unsigned long sframe_test_stack(const struct sframe_test *ctx)
 {
 	return ctx->data + 2 * PAGE_SIZE;
@@ -28,7 +28,7 @@ static unsigned long sframe_test_stack(const struct sframe_test *ctx)
 #define SFRAME_TEST_KEY		1
 #define SFRAME_TEST_RA		0x12345
 
-/* Begin a walk in the function that the tests look into. */
+/* Begin a walk at the default address. */
 static void sframe_test_begin(struct kunit *test, struct pt_regs *regs,
 			      struct unwind_user_state *state)
 {
@@ -46,7 +46,7 @@ static void sframe_test_begin(struct kunit *test, struct pt_regs *regs,
 	state->sframe.deadline = 0;
 }
 
-/* Register these rows and begin a walk in the function that has them. */
+/* Register these rows and begin a walk at the default address. */
 static void sframe_test_walk(struct kunit *test, struct pt_regs *regs,
 			     struct unwind_user_state *state,
 			     const struct sframe_test_rows *rows)
@@ -94,7 +94,7 @@ static void sframe_expect_refused(struct kunit *test,
 	KUNIT_EXPECT_EQ(test, state->fp, fp);
 	KUNIT_EXPECT_FALSE(test, state->done);
 
-	/* Only the last of several tries is counted, by the walker. */
+	/* The step does not count; the walker counts its last try. */
 	KUNIT_EXPECT_EQ(test, counters->refused[reason], before);
 	sframe_refused(state);
 	KUNIT_EXPECT_EQ(test, counters->refused[reason], before + 1);
@@ -103,11 +103,11 @@ static void sframe_expect_refused(struct kunit *test,
 }
 
 /**
- * struct sframe_test_refusal - a step that has to be refused
+ * struct sframe_test_refusal - a step that must be refused
  * @rows:	at the address
  * @called:	the frame is not the topmost one
- * @no_regs:	behind a signal frame
- * @no_stack:	the stack pointer leads to no memory
+ * @no_regs:	the frame was interrupted by a signal
+ * @no_stack:	the stack is not mapped
  */
 struct sframe_test_refusal {
 	struct sframe_test_rows	rows;
@@ -194,11 +194,11 @@ static void sframe_step_to_the_caller(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, state.exact_ip);
 	KUNIT_EXPECT_FALSE(test, state.done);
 
-	/* Nothing is known of the caller. */
+	/* No window covers the caller. */
 	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), -ENOENT);
 }
 
-/* An address behind a call is looked up in front of it. */
+/* A return address is looked up less one. */
 static void sframe_step_behind_a_call(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
@@ -244,7 +244,7 @@ static void sframe_step_loaded_cfa(struct kunit *test)
 {
 	static const struct sframe_test_rows rows = {
 		FLEX, .nr = 1,
-		/* With the return address, if that has no fixed place. */
+		/* With a return address rule, unless its place is fixed. */
 		BYTES(0, INFO_FLEX(2 + 2 * RA_WORDS),
 		      REG_DEREF(UNWIND_USER_REGNUM_SP), CFA(8 - SAVE_AREA),
 		      SFRAME_FLEX_DEREF_P, (u8)RA_OFF),
@@ -279,11 +279,11 @@ static void sframe_step_without_windows(struct kunit *test)
 
 /**
  * struct sframe_test_ra - a return address
- * @name:	what it is
+ * @name:	of the case
  * @ra:		the address
- * @good:	it can be one
- * @from_end:	@ra is from the end of the address space
- * @from_low:	@ra is from the lowest address that may be mapped
+ * @good:	valid as a return address
+ * @from_end:	@ra is relative to the end of the address space
+ * @from_low:	@ra is relative to the lowest address that may be mapped
  */
 struct sframe_test_ra {
 	const char	*name;
@@ -299,7 +299,7 @@ static const struct sframe_test_ra sframe_return_addresses[] = {
 	{ "lowest", 0, true, .from_low = true },
 	{ "highest", -1UL, true, .from_end = true },
 	{ "end of the address space", 0, .from_end = true },
-	/* Where user space is apart from the kernel, these are its addresses. */
+	/* Valid if user space has its own address space. */
 	{ "not canonical", BIT(62),
 	  IS_ENABLED(CONFIG_ALTERNATE_USER_ADDRESS_SPACE) },
 	{ "address of the kernel", (unsigned long)sframe_step,
@@ -311,7 +311,7 @@ static const struct sframe_test_ra sframe_return_addresses[] = {
 
 KUNIT_ARRAY_PARAM_DESC(sframe_ra, sframe_return_addresses, name);
 
-/* How many levels page tables have is known when the kernel runs. */
+/* TASK_SIZE_MAX and mmap_min_addr are known only at run time. */
 static unsigned long sframe_test_ra(const struct sframe_test_ra *param)
 {
 	return param->ra + (param->from_end ? TASK_SIZE_MAX : 0) +
@@ -339,7 +339,7 @@ static void sframe_step_return_address(struct kunit *test)
 
 #ifdef CONFIG_HAVE_UNWIND_USER_FP
 
-/* Why there is no step by frame pointer. */
+/* Step by frame pointer. Return: the reason for a refusal. */
 static enum sframe_reason sframe_test_step_fp(struct unwind_user_state *state)
 {
 	guard(pagefault)();
@@ -378,14 +378,14 @@ static void sframe_fp_refused(struct kunit *test)
 	sframe_test_put_word(test, stack + 8, SFRAME_TEST_RA);
 	sframe_test_put_word(test, stack + 16, SFRAME_TEST_RA);
 
-	/* Below the stack pointer, though the CFA is above. */
+	/* Frame pointer below the stack pointer, CFA above. */
 	state.fp = stack - 8;
 	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
 			SFRAME_REASON_CFA_ORDER);
 	state.fp = stack + 4;
 	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
 			SFRAME_REASON_CFA_ALIGN);
-	/* The sum wraps. */
+	/* The CFA wraps. */
 	state.fp = -8UL;
 	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
 			SFRAME_REASON_CFA_ORDER);
@@ -398,7 +398,7 @@ static void sframe_fp_refused(struct kunit *test)
 			SFRAME_REASON_NONE);
 }
 
-/* What ends a walk there is counted, but for the end of a chain. */
+/* The fallback counts refused steps, except at the end of a chain. */
 static void sframe_fp_counted(struct kunit *test)
 {
 	const struct sframe_counters *counters;
@@ -432,14 +432,14 @@ static void sframe_fp_counted(struct kunit *test)
 
 /**
  * struct sframe_test_switch - a step to a lower stack
- * @name:	what it is
- * @code:	what is around the return address, eight bytes before it
- * @fp:		saved frame pointer, from where it is saved; 1 for 0
- * @off:	where the frame is, from the other stack
- * @switches:	such steps that were made before
- * @gone:	the other stack is not there
- * @fp_reason:	why there is no step by frame pointer
- * @reason:	why there is none by a row
+ * @name:	of the case
+ * @code:	bytes around the return address, from eight bytes before it
+ * @fp:		saved frame pointer, relative to its slot; 1 means 0
+ * @off:	offset of the frame in the other stack
+ * @switches:	such steps before this one
+ * @gone:	the other stack is not mapped
+ * @fp_reason:	expected of a step by frame pointer
+ * @reason:	expected of a step by a row
  */
 struct sframe_test_switch {
 	const char		*name;
@@ -481,7 +481,7 @@ static const struct sframe_test_switch sframe_switches[] = {
 
 KUNIT_ARRAY_PARAM_DESC(sframe_switch, sframe_switches, name);
 
-/* The other stack is one page of two below the first one. */
+/* Put the other stack into the page below the first stack. */
 static unsigned long sframe_test_lower(struct kunit *test,
 				       const struct sframe_test_switch *param)
 {
@@ -533,7 +533,7 @@ static void sframe_switch_by_fp(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.switches, param->switches);
 }
 
-/* A row has the CFA at the stack pointer. */
+/* The row loads the CFA from the stack pointer. */
 static void sframe_switch_by_row(struct kunit *test)
 {
 	static const struct sframe_test_rows rows = {
@@ -575,7 +575,7 @@ static void sframe_step_without_budget(struct kunit *test)
 	sframe_expect_refused(test, &state, SFRAME_REASON_BUDGET);
 }
 
-/* It ends between two reads, too. */
+/* The budget also ends between two reads of a step. */
 static void sframe_step_budget_ends_within(struct kunit *test)
 {
 	struct unwind_user_state state;
@@ -587,7 +587,7 @@ static void sframe_step_budget_ends_within(struct kunit *test)
 	sframe_expect_refused(test, &state, SFRAME_REASON_BUDGET);
 }
 
-/* What no window covers is walked as without windows, whatever it takes. */
+/* Steps without a window need no budget and have no deadline. */
 static void sframe_step_beside_is_free(struct kunit *test)
 {
 	struct unwind_user_state state;
@@ -605,7 +605,7 @@ static void sframe_step_beside_is_free(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.sframe.slack, 0);
 }
 
-/* Nor does its time count. */
+/* The time of steps without a window does not count. */
 static void sframe_step_clock_stands_still(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
@@ -619,7 +619,7 @@ static void sframe_step_clock_stands_still(struct kunit *test)
 	state.ip = SFRAME_TEST_RA;
 	KUNIT_ASSERT_EQ(test, sframe_test_step(&state), -ENOENT);
 	KUNIT_EXPECT_NE(test, state.sframe.stopped, 0);
-	/* Much later a window is met. */
+	/* Much later the walk reaches a window. */
 	state.sframe.stopped -= 10 * left;
 	state.sframe.deadline -= 10 * left;
 	state.ip = sframe_test_ip(ctx);
@@ -630,7 +630,7 @@ static void sframe_step_clock_stands_still(struct kunit *test)
 	KUNIT_EXPECT_GT(test, state.sframe.deadline, now);
 }
 
-/* A step that waits for a page and is repeated is paid for once. */
+/* A step that is repeated after a fault counts once. */
 static void sframe_step_repeated(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
@@ -641,7 +641,7 @@ static void sframe_step_repeated(struct kunit *test)
 	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
 	budget = state.sframe.budget;
 	slack = state.sframe.slack;
-	/* No stack is there. */
+	/* No stack is mapped there. */
 	state.sp = ctx->data + SZ_1G;
 	KUNIT_EXPECT_EQ(test, sframe_test_step_nofault(&state), -EFAULT);
 	KUNIT_EXPECT_EQ(test, state.sframe.budget, budget);
@@ -671,20 +671,20 @@ static void sframe_step_deadline(struct kunit *test)
 	struct pt_regs regs;
 
 	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
-	/* The clock is looked at after SFRAME_INTERVAL reads, not before. */
+	/* The deadline is checked only after SFRAME_INTERVAL reads. */
 	state.sframe.deadline = 1;
 	state.sframe.slack = 0;
 	sframe_expect_refused(test, &state, SFRAME_REASON_DEADLINE);
 	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
 
-	/* Nothing of it is in the cache yet. */
+	/* The check also comes between two reads of a step. */
 	sframe_test_begin(test, &regs, &state);
 	state.ip++;
 	state.sframe.deadline = 1;
 	state.sframe.slack = SFRAME_STACK_READS;
 	sframe_expect_refused(test, &state, SFRAME_REASON_DEADLINE);
 
-	/* Only samples are pressed for time. */
+	/* Only samples have a deadline. */
 	KUNIT_ASSERT_TRUE(test, sframe_walk_init(&state, 0, true));
 	KUNIT_EXPECT_NE(test, state.sframe.deadline, 0);
 	KUNIT_ASSERT_TRUE(test, sframe_walk_init(&state, 0, false));
@@ -698,8 +698,8 @@ static const struct sframe_test_rows sframe_signal_rows = {
 };
 
 /*
- * Where the registers are in a signal frame at @sp; what the handler returns to
- * is made to say that, if it has to.
+ * The address of the registers in a signal frame at @sp. If it depends on the
+ * instruction that the handler returns to, write that instruction.
  */
 static unsigned long sframe_test_signal_regs(struct kunit *test,
 					     unsigned long sp)
@@ -714,7 +714,7 @@ static unsigned long sframe_test_signal_regs(struct kunit *test,
 #endif
 }
 
-/* A signal frame at @sp that leads to @ip, and down the stack. */
+/* Write a signal frame at @sp that leads to @ip, on a lower stack. */
 static void sframe_test_put_signal(struct kunit *test, unsigned long sp,
 				   unsigned long ip, unsigned long mode)
 {
@@ -726,7 +726,7 @@ static void sframe_test_put_signal(struct kunit *test, unsigned long sp,
 	sframe_test_put_word(test, at + UNWIND_USER_SIGNAL_MODE, mode);
 }
 
-/* Rows of a function with the signal bit: only its caller's address differs. */
+/* With the signal bit, rows work as without it; only the caller is exact. */
 static void sframe_signal_bit(struct kunit *test)
 {
 	static const struct sframe_test_rows rows = {
@@ -745,7 +745,7 @@ static void sframe_signal_bit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.sp, sframe_test_stack(ctx) + 8);
 	KUNIT_EXPECT_EQ(test, state.signals, 0);
 	KUNIT_EXPECT_FALSE(test, state.topmost);
-	/* Less one, it is of no function. */
+	/* No function covers the address less one. */
 	KUNIT_EXPECT_TRUE(test, state.exact_ip);
 	sframe_test_put_word(test, state.sp + 8 + RA_AT, SFRAME_TEST_RA);
 	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
@@ -770,12 +770,12 @@ static void sframe_signal_step(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, state.regs);
 }
 
-/* The handler's registers are not those of what it has interrupted. */
+/* After a signal frame, other registers are unknown. */
 static void sframe_signal_forgets_registers(struct kunit *test)
 {
 	static const struct sframe_test_rows rows = {
 		FLEX, .nr = 1,
-		/* With the return address, if that has no fixed place. */
+		/* With a return address rule, unless its place is fixed. */
 		BYTES(0, INFO_FLEX(2 + 2 * RA_WORDS), REG(OTHER_REG), CFA(0),
 		      SFRAME_FLEX_DEREF_P, (u8)RA_OFF),
 	};
@@ -791,7 +791,7 @@ static void sframe_signal_forgets_registers(struct kunit *test)
 	sframe_test_use_rows(test, &rows);
 	sframe_test_publish(test, SFRAME_TEST_KEY, true);
 	sframe_expect_refused(test, &state, SFRAME_REASON_ROW_REGISTER);
-	/* The same rows, with the registers. */
+	/* The same rows work in the topmost frame. */
 	sframe_test_begin(test, &regs, &state);
 	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
 }
@@ -823,7 +823,7 @@ static void sframe_signal_not_there(struct kunit *test)
 	sframe_expect_refused(test, &state, SFRAME_REASON_STACK_FAULT);
 }
 
-/* Each could lead to the next, or to itself. */
+/* A limit is needed, since a signal frame could lead to itself. */
 static void sframe_signal_too_many(struct kunit *test)
 {
 	unsigned long stack = sframe_test_stack(test->priv);
@@ -841,13 +841,13 @@ static void sframe_signal_too_many(struct kunit *test)
 	sframe_expect_refused(test, &state, SFRAME_REASON_SIGNAL);
 }
 
-/* ---- What a walk has looked up, and changes ---------------------------- */
+/* ---- Changes during a walk --------------------------------------------- */
 
 static const struct sframe_test_rows sframe_call_rows_16 = {
 	.nr = 1, BYTES(0, INFO_SP_RA(1), CFA(16), RA_WORD),
 };
 
-/* These rows, published in place of the others. */
+/* Publish a window with these rows. */
 static void sframe_test_publish_rows(struct kunit *test,
 				     const struct sframe_test_rows *rows,
 				     bool replace)
@@ -856,7 +856,7 @@ static void sframe_test_publish_rows(struct kunit *test,
 	sframe_test_publish(test, SFRAME_TEST_KEY, replace);
 }
 
-/* Step from where the walk began; where it led to, or the error. */
+/* Step again from the first frame. Return: how far sp moved, or an error. */
 static long sframe_test_step_again(struct kunit *test,
 				   struct unwind_user_state *state)
 {
@@ -890,12 +890,12 @@ static void sframe_walk_sees_changes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), -ENOENT);
 	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), -ENOENT);
 
-	/* That there was none is no longer true. */
+	/* The walk must not keep the result "no window". */
 	sframe_test_publish_rows(test, &sframe_call_rows, false);
 	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), 8);
 }
 
-/* Text that is unmapped takes its window along. */
+/* Unmapping the text removes its window. */
 static void sframe_walk_sees_munmap(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
@@ -908,14 +908,14 @@ static void sframe_walk_sees_munmap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), -ENOENT);
 }
 
-/* A step that is repeated when its page is there goes by what holds then. */
+/* A step that is repeated after a fault sees the changes since. */
 static void sframe_walk_repeats_changed(struct kunit *test)
 {
 	struct unwind_user_state state;
 	struct pt_regs regs;
 
 	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
-	/* Nobody has touched this page. */
+	/* This page was never touched. */
 	state.sp += PAGE_SIZE;
 	KUNIT_EXPECT_EQ(test, sframe_test_step_nofault(&state), -EFAULT);
 	KUNIT_EXPECT_EQ(test, state.reason, SFRAME_REASON_STACK_FAULT);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* KUnit tests of what instructions of x86-64 tell a walk. */
+/* KUnit tests of walks that decode x86-64 instructions. */
 #include <kunit/test.h>
 
 #include <linux/mm.h>
@@ -14,10 +14,10 @@
 
 /**
  * struct sframe_test_code - instructions
- * @name:	what they are
- * @result:	what they mean
- * @nr:		bytes of them
- * @bytes:	the bytes
+ * @name:	of the case
+ * @result:	expected
+ * @nr:		number of @bytes
+ * @bytes:	the instructions
  */
 struct sframe_test_code {
 	const char	*name;
@@ -29,7 +29,7 @@ struct sframe_test_code {
 #define CODE(...)							\
 	.nr = sizeof((u8 []){ __VA_ARGS__ }), .bytes = { __VA_ARGS__ }
 
-/* The bytes before a return address, of which there are no more than eight. */
+/* The bytes before a return address, eight at most. */
 static const struct sframe_test_code sframe_calls[] = {
 	{ "direct", 1, CODE(0xe8, 1, 2, 3, 4) },
 	{ "%rax", 1, CODE(0xff, 0xd0) },
@@ -68,7 +68,7 @@ static void sframe_text_call(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unwind_user_ends_in_call(before), param->result);
 }
 
-/* ---- What code pushes -------------------------------------------------- */
+/* ---- Bytes pushed by code ---------------------------------------------- */
 
 static const struct sframe_test_code sframe_entries[] = {
 	{ "push %rbp", 8, CODE(0x55) },
@@ -126,27 +126,27 @@ static void sframe_text_pushes(struct kunit *test)
 
 /* ---- Steps from functions without a frame ------------------------------ */
 
-/* A function and what calls it, where no window is; offsets from there. */
+/* Offsets of a function and the call of it, in text without a window. */
 #define SFRAME_TEXT_CALL	0x40
 #define SFRAME_TEXT_FUNC	0x100
 
-/* What a word of the stack is. */
+/* Contents of a stack word. */
 enum sframe_test_word {
-	WORD_OTHER,		/* no address of code */
-	WORD_RA,		/* where the call returns to */
+	WORD_OTHER,		/* no code address */
+	WORD_RA,		/* the return address of the call */
 	WORD_FP,		/* the frame pointer */
 };
 
 /**
  * struct sframe_test_entered - an interrupted function
- * @name:	what it does
- * @call:	ends the code before the return address; the target of a direct
- *		one is filled in
+ * @name:	of the case
+ * @call:	instruction before the return address; the target of a direct
+ *		call is filled in
  * @code:	of the function
  * @off:	of the interrupted instruction
- * @ax:		register, from the start of the function
+ * @ax:		register, relative to the start of the function
  * @stack:	words at the stack pointer
- * @sp:		how far the caller's is above, 0 if the caller is not certain
+ * @sp:		offset of the caller's stack pointer, 0 without a caller
  */
 struct sframe_test_entered {
 	const char			*name;
@@ -261,7 +261,7 @@ static void sframe_text_entered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.topmost, !param->sp);
 }
 
-/* A step by frame pointer tries it, where the task has windows. */
+/* A step by frame pointer looks for such a caller if the task has windows. */
 static void sframe_text_by_fp(struct kunit *test)
 {
 	struct unwind_user_state state;
@@ -279,7 +279,7 @@ static void sframe_text_by_fp(struct kunit *test)
 	pagefault_enable();
 }
 
-/* An interrupted function has no registers but these. */
+/* It also works after a signal frame, without other registers. */
 static void sframe_text_signal(struct kunit *test)
 {
 	struct unwind_user_state state;

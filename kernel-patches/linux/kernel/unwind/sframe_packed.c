@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Steps through a window with a packed table: the entry of the bucket, its block,
- * a rule. Nothing is searched for, and nothing kept between walks.
+ * Step through a window with a packed table: read the index entry of the
+ * bucket, its block, and a rule. There is no search, and no cache between
+ * walks.
  *
- * The table belongs to user space, which may have made it up and may change it at
- * any time. So each byte is read once, then bounded, then used. The bounds are
- * those of the header, which is read once, at registration. What an offset is made
- * of has 32 bits: a CPU that runs ahead of a bound gets no further than
+ * User space owns the table: it may be malformed and may change at any time. So
+ * read each byte once, then check its bounds, then use it. The bounds come from
+ * the header, which is read once, at registration. Offsets are computed from
+ * 32-bit values: a CPU that speculates past a bounds check gets no further than
  * unwind_user_table_ptr() allows for.
  *
- * To publish what it has written, user space stores an index entry with release
- * semantics. The addresses of block and rule depend on the entry, which orders
- * the loads.
+ * The table of a file is a copy in kernel memory, which was checked as a whole.
+ * Functions are specialised for it by @copied, and only check the bounds of the
+ * address.
+ *
+ * User space publishes what it has written by storing an index entry with
+ * release semantics. The addresses of block and rule depend on the entry, which
+ * orders the loads.
  */
 #include <linux/bitops.h>
 #include <linux/minmax.h>
+#include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/sframe.h>
 #include <linux/uaccess.h>
@@ -32,8 +38,8 @@
 #define SFRAME_PACKED_UNIT	BIT(UNWIND_USER_SFRAME_UNIT_SHIFT)
 
 /*
- * What a look-up takes of a walk, in addition to the words of the stack: entry,
- * block and rule. Each further word of changes is one more.
+ * Reads that a look-up is charged, besides those of the stack: entry, block and
+ * rule. Each further word of changes costs one more.
  */
 #define SFRAME_PACKED_READS	3
 #define SFRAME_PACKED_STEP	(SFRAME_STACK_READS + SFRAME_PACKED_READS)
@@ -44,14 +50,14 @@ static int sframe_check_packed(const struct sframe_packed_header *header)
 	    header->version != SFRAME_PACKED_VERSION)
 		return -EINVAL;
 
-	/* Rules are in terms of one machine's registers and instructions. */
+	/* Rules depend on the architecture's registers and instructions. */
 	if (header->abi_arch != UNWIND_USER_SFRAME_ABI ||
 	    header->unit_shift != UNWIND_USER_SFRAME_UNIT_SHIFT ||
 	    header->repeat % SFRAME_PACKED_UNIT ||
 	    header->text_start % SFRAME_PACKED_UNIT)
 		return -EINVAL;
 
-	/* Rule 0 is there: an index of zeros says that nothing is known. */
+	/* Rule 0 must exist: a zeroed index entry refers to it. */
 	return header->nr_rules ? 0 : -EINVAL;
 }
 
@@ -63,6 +69,35 @@ static u32 sframe_packed_buckets(const struct sframe_packed_header *header)
 		length = min(length, (u32)header->repeat);
 	return DIV_ROUND_UP((u64)length, SFRAME_PACKED_UNIT <<
 			    SFRAME_PACKED_BUCKET_SHIFT);
+}
+
+/* @addr is the user address of the table or, for a copy, its kernel address. */
+static int sframe_fill_packed(struct sframe_packed *packed,
+			      const struct sframe_packed_header *header,
+			      unsigned long addr, unsigned long len,
+			      unsigned long bias)
+{
+	u64 index, blocks;
+	int ret;
+
+	ret = sframe_check_packed(header);
+	if (ret)
+		return ret;
+	index = sizeof(*header) +
+		header->nr_rules * sizeof(struct sframe_packed_rule);
+	blocks = index + (u64)sframe_packed_buckets(header) * sizeof(u32);
+	if (blocks + header->blocks_len + SFRAME_PACKED_PAD > len)
+		return -EINVAL;
+
+	packed->rules = addr + sizeof(*header);
+	packed->index = addr + index;
+	packed->blocks = addr + blocks;
+	packed->text_start = header->text_start + bias;
+	packed->text_length = header->text_length;
+	packed->blocks_len = header->blocks_len;
+	packed->nr_rules = header->nr_rules;
+	packed->repeat = header->repeat;
+	return 0;
 }
 
 /**
@@ -78,10 +113,9 @@ int sframe_read_packed_header(struct sframe_packed *packed, unsigned long addr,
 			      unsigned long len, unsigned long bias)
 {
 	struct sframe_packed_header header;
-	u64 index, blocks;
 	int ret;
 
-	/* Entries are read by one load, and rules lie in one cache line. */
+	/* Aligned, an entry takes one load, and a rule one cache line. */
 	if (!IS_ALIGNED(addr, SFRAME_PACKED_ALIGN))
 		return -EINVAL;
 	ret = sframe_check_range(addr, len, sizeof(header));
@@ -89,25 +123,29 @@ int sframe_read_packed_header(struct sframe_packed *packed, unsigned long addr,
 		return ret;
 	if (copy_from_user(&header, (void __user *)addr, sizeof(header)))
 		return -EFAULT;
-	ret = sframe_check_packed(&header);
-	if (ret)
-		return ret;
+	return sframe_fill_packed(packed, &header, addr, len, bias);
+}
 
-	index = sizeof(header) +
-		header.nr_rules * sizeof(struct sframe_packed_rule);
-	blocks = index + (u64)sframe_packed_buckets(&header) * sizeof(u32);
-	if (blocks + header.blocks_len + SFRAME_PACKED_PAD > len)
-		return -EINVAL;
+/*
+ * *@val = the data at @ptr in a table. A copy is in kernel memory, so a plain
+ * load does.
+ */
+#define sframe_table_get(state, val, ptr, copied)			\
+({									\
+	bool __read = true;						\
+									\
+	if (copied)							\
+		__builtin_memcpy(val, (const void __force *)(ptr),	\
+				 sizeof(*(val)));			\
+	else								\
+		__read = unwind_user_get(state, val, ptr);		\
+	__read;								\
+})
 
-	packed->rules = addr + sizeof(header);
-	packed->index = addr + index;
-	packed->blocks = addr + blocks;
-	packed->text_start = header.text_start + bias;
-	packed->text_length = header.text_length;
-	packed->blocks_len = header.blocks_len;
-	packed->nr_rules = header.nr_rules;
-	packed->repeat = header.repeat;
-	return 0;
+static __always_inline const void __user *
+sframe_table_ptr(unsigned long addr, const bool copied)
+{
+	return copied ? (const void __user *)addr : unwind_user_table_ptr(addr);
 }
 
 #define SFRAME_EACH_BYTE	(~0ULL / U8_MAX)
@@ -120,12 +158,12 @@ int sframe_read_packed_header(struct sframe_packed *packed, unsigned long addr,
 #endif
 
 /*
- * Mark each byte of a word that is greater than @key, in its bit 7. No branches:
- * where changes are cannot be predicted.
+ * Mark each byte of a word that is greater than @key, by its bit 7. Do not
+ * branch: the position of a change is unpredictable.
  */
 static __always_inline u64 sframe_bytes_above(u64 word, u8 key)
 {
-	/* Bit 7 of the sum: the lower bits of the byte are greater. */
+	/* Bit 7 of the sum is set if the low 7 bits are greater. */
 	u64 sum = (word & ~SFRAME_TOP_BITS) +
 		  (~key & S8_MAX) * SFRAME_EACH_BYTE;
 
@@ -142,17 +180,23 @@ static __always_inline unsigned int sframe_bytes_before(u64 marks)
 #endif
 }
 
+static __always_inline bool
+sframe_block_fits(const struct sframe_packed *packed, u32 off, u8 nr, bool wide)
+{
+	return 1 + nr + ((nr + 1U) << wide) <= packed->blocks_len - off;
+}
+
 /*
- * Find the id of the rule of @unit in the block that the entry leads to. The first
- * word has the number of changes and seven of them. If they do not increase, fewer
- * may count. A word may reach past the last one, to ids, other blocks or the padding
- * of the table: such bytes do not count. One mask does for a block, which is shorter
- * than a page.
+ * Find the rule id of @unit in the block of @entry. The first word holds the
+ * number of changes and the first seven of them. If the changes do not
+ * increase, the scan may stop early. The last word may reach past the changes,
+ * into ids, other blocks or the padding of the table: ignore those bytes. A
+ * block is shorter than a page, so masking its address once is enough.
  */
 static __always_inline enum sframe_reason
 sframe_read_block(struct unwind_user_state *state,
 		  const struct sframe_packed *packed, u32 entry, u8 unit,
-		  u32 *id)
+		  u32 *id, const bool copied)
 {
 	const bool wide = entry & SFRAME_PACKED_WIDE;
 	const u32 off = SFRAME_PACKED_OFFSET(entry);
@@ -161,16 +205,16 @@ sframe_read_block(struct unwind_user_state *state,
 	u16 half;
 	u8 nr, byte;
 
-	if (off >= packed->blocks_len)
+	if (!copied && off >= packed->blocks_len)
 		return SFRAME_REASON_FRE_OFFSET;
-	at = unwind_user_table_ptr(packed->blocks + off);
-	if (!unwind_user_get(state, &word, (const u64 __user *)at))
+	at = sframe_table_ptr(packed->blocks + off, copied);
+	if (!sframe_table_get(state, &word, at, copied))
 		return SFRAME_REASON_SECTION_FAULT;
 	nr = word >> SFRAME_FIRST_BYTE;
-	if (1 + nr + ((nr + 1U) << wide) > packed->blocks_len - off)
+	if (!copied && !sframe_block_fits(packed, off, nr, wide))
 		return SFRAME_REASON_FRE_OFFSET;
 
-	/* No key is less than 0, so the number counts as a change. */
+	/* Clear the number: 0 is never above @unit and counts as a change. */
 	word &= ~((u64)U8_MAX << SFRAME_FIRST_BYTE);
 	end = at + 1 + nr;
 	while (!(above = sframe_bytes_above(word, unit))) {
@@ -178,7 +222,7 @@ sframe_read_block(struct unwind_user_state *state,
 		if (at >= end)
 			break;
 		state->sframe.slack--;
-		if (!unwind_user_get(state, &word, (const u64 __user *)at))
+		if (!sframe_table_get(state, &word, at, copied))
 			return SFRAME_REASON_SECTION_FAULT;
 	}
 	if (above)
@@ -188,12 +232,12 @@ sframe_read_block(struct unwind_user_state *state,
 
 	/* Ids begin at @end. Skip one for each change before @at. */
 	if (wide) {
-		if (!unwind_user_get(state, &half, (const u16 __user *)
-				     (at + (at - end) + 2 * nr)))
+		if (!sframe_table_get(state, &half, at + (at - end) + 2 * nr,
+				      copied))
 			return SFRAME_REASON_SECTION_FAULT;
 		*id = half;
 	} else {
-		if (!unwind_user_get(state, &byte, at + nr))
+		if (!sframe_table_get(state, &byte, at + nr, copied))
 			return SFRAME_REASON_SECTION_FAULT;
 		*id = byte;
 	}
@@ -201,7 +245,7 @@ sframe_read_block(struct unwind_user_state *state,
 }
 
 /*
- * A rule, which two loads read; one mask does for both. The number has 16 bits
+ * A rule, which takes two loads and one mask. The rule number is cut to 16 bits
  * before it is used.
  */
 union sframe_packed_load {
@@ -212,47 +256,56 @@ union sframe_packed_load {
 static __always_inline bool
 sframe_load_rule(struct unwind_user_state *state,
 		 const struct sframe_packed *packed, u16 id,
-		 union sframe_packed_load *rule)
+		 union sframe_packed_load *rule, const bool copied)
 {
-	const u64 __user *at = unwind_user_table_ptr(packed->rules +
-						     id * sizeof(rule->rule));
+	const u64 __user *at = sframe_table_ptr(packed->rules +
+						id * sizeof(rule->rule),
+						copied);
 
-	return unwind_user_get(state, &rule->load[0], at) &&
-	       unwind_user_get(state, &rule->load[1], at + 1);
+	return sframe_table_get(state, &rule->load[0], at, copied) &&
+	       sframe_table_get(state, &rule->load[1], at + 1, copied);
 }
 
-/* Read the rule of @ip. */
+/*
+ * Read the rule of @ip. User space controls the address, and so what a CPU that
+ * speculates past the bounds check would read beyond a copy.
+ */
 static __always_inline enum sframe_reason
 sframe_find_rule(struct unwind_user_state *state,
 		 const struct sframe_packed *packed, unsigned long ip,
-		 union sframe_packed_load *rule, u32 *id)
+		 union sframe_packed_load *rule, u32 *id, const bool copied)
 {
 	unsigned long offset = ip - packed->text_start;
 	enum sframe_reason reason;
-	u32 off = offset, unit;
-	u32 entry;
+	const void __user *at;
+	u32 off, unit, entry;
 
 	if (offset >= packed->text_length)
 		return SFRAME_REASON_NO_FDE;
+	if (copied)
+		offset = array_index_nospec(offset, packed->text_length);
+	off = offset;
 	if (packed->repeat)
 		off %= packed->repeat;
 	unit = off >> UNWIND_USER_SFRAME_UNIT_SHIFT;
-	if (!sframe_get(state, &entry, packed->index +
-			(unit >> SFRAME_PACKED_BUCKET_SHIFT) * sizeof(entry)))
+	at = sframe_table_ptr(packed->index + (unit >> SFRAME_PACKED_BUCKET_SHIFT) *
+			      sizeof(entry), copied);
+	if (!sframe_table_get(state, &entry, at, copied))
 		return SFRAME_REASON_SECTION_FAULT;
 	*id = entry;
 	if (entry & SFRAME_PACKED_BLOCK) {
-		reason = sframe_read_block(state, packed, entry, unit, id);
+		reason = sframe_read_block(state, packed, entry, unit, id,
+					   copied);
 		if (reason)
 			return reason;
 	}
-	if (*id >= packed->nr_rules)
+	if (!copied && *id >= packed->nr_rules)
 		return SFRAME_REASON_FRE_OFFSET;
-	return sframe_load_rule(state, packed, *id, rule) ?
+	return sframe_load_rule(state, packed, *id, rule, copied) ?
 	       SFRAME_REASON_NONE : SFRAME_REASON_SECTION_FAULT;
 }
 
-/* Is that a rule whose return address this machine may have? */
+/* Are the rule's flags for signed RAs valid on this machine? */
 static __always_inline bool sframe_may_sign(u8 kind)
 {
 	return UNWIND_USER_SFRAME_SIGNS_RA ||
@@ -277,7 +330,7 @@ sframe_plain_rule(const struct sframe_packed_rule *rule,
 	frame->sp_off = UNWIND_USER_SFRAME_SP_OFF;
 }
 
-/* Return: false for a place that there is not. */
+/* Return: false if the place is invalid. */
 static __always_inline bool sframe_place(u8 place, s32 off,
 					 struct unwind_user_rule *rule)
 {
@@ -303,16 +356,17 @@ static __always_inline bool sframe_place(u8 place, s32 off,
 	return true;
 }
 
-/* The addend is where the next rule would be. */
+/* The addend is stored in the slot of the next rule. */
 static __always_inline enum sframe_reason
 sframe_read_addend(struct unwind_user_state *state,
-		   const struct sframe_packed *packed, u32 id, s32 *addend)
+		   const struct sframe_packed *packed, u32 id, s32 *addend,
+		   const bool copied)
 {
 	union sframe_packed_load next;
 
 	if (id >= packed->nr_rules)
 		return SFRAME_REASON_FRE_OFFSET;
-	if (!sframe_load_rule(state, packed, id, &next))
+	if (!sframe_load_rule(state, packed, id, &next, copied))
 		return SFRAME_REASON_SECTION_FAULT;
 	if (next.rule.kind != SFRAME_PACKED_ADDEND)
 		return SFRAME_REASON_ROW_RULE;
@@ -324,18 +378,18 @@ static __always_inline enum sframe_reason
 sframe_place_rules(struct unwind_user_state *state,
 		   const struct sframe_packed *packed,
 		   const struct sframe_packed_rule *rule, u32 id,
-		   struct unwind_user_frame *frame)
+		   struct unwind_user_frame *frame, const bool copied)
 {
 	if (!sframe_place(rule->cfa, rule->cfa_off, &frame->cfa) ||
 	    !sframe_place(rule->ra, rule->ra_off, &frame->ra) ||
 	    !sframe_place(rule->fp, rule->fp_off, &frame->fp))
 		return SFRAME_REASON_ROW_RULE;
-	/* The CFA starts from a register, and a stack address is no code. */
+	/* The CFA is based on a register, and a stack address is not code. */
 	if (!(rule->cfa & SFRAME_PACKED_REG) ||
 	    frame->ra.from == UNWIND_USER_FROM_CFA)
 		return SFRAME_REASON_ROW_RULE;
 	if (frame->ra.from == UNWIND_USER_FROM_NONE) {
-		/* A call stores it, or it is in the link register. */
+		/* No place means the link register, if there is one. */
 		if (UNWIND_USER_SFRAME_RA_OFF)
 			return SFRAME_REASON_ROW_RULE;
 		frame->ra.from = UNWIND_USER_FROM_LR;
@@ -344,23 +398,24 @@ sframe_place_rules(struct unwind_user_state *state,
 		return SFRAME_REASON_ROW_RULE;
 	if (!(rule->kind & SFRAME_PACKED_HAS_ADDEND))
 		return SFRAME_REASON_NONE;
-	/* An offset could say the same of what is not loaded. */
+	/* Without a load, cfa_off could include the addend. */
 	if (!(rule->cfa & SFRAME_PACKED_LOAD))
 		return SFRAME_REASON_ROW_RULE;
-	return sframe_read_addend(state, packed, id + 1, &frame->cfa_addend);
+	return sframe_read_addend(state, packed, id + 1, &frame->cfa_addend,
+				  copied);
 }
 
-/* Fill @frame with what a rule says. */
+/* Fill @frame from a rule. */
 static __always_inline enum sframe_reason
 sframe_packed_frame(struct unwind_user_state *state,
 		    const struct sframe_packed *packed,
 		    const struct sframe_packed_rule *rule, u32 id,
-		    struct unwind_user_frame *frame)
+		    struct unwind_user_frame *frame, const bool copied)
 {
 	enum sframe_reason reason = SFRAME_REASON_NONE;
 
 	sframe_init_frame(frame);
-	/* Only the rules of the next two cases have flags. */
+	/* These kinds have no flags, unlike PLAIN and RULES below. */
 	switch (rule->kind) {
 	case SFRAME_PACKED_UNKNOWN:
 		return SFRAME_REASON_NO_ROW;
@@ -383,7 +438,8 @@ sframe_packed_frame(struct unwind_user_state *state,
 		break;
 	case SFRAME_PACKED_RULES:
 		frame->kind = UNWIND_USER_FRAME_RULES;
-		reason = sframe_place_rules(state, packed, rule, id, frame);
+		reason = sframe_place_rules(state, packed, rule, id, frame,
+					    copied);
 		break;
 	default:
 		return SFRAME_REASON_ROW_RULE;
@@ -391,6 +447,115 @@ sframe_packed_frame(struct unwind_user_state *state,
 	if (!reason && rule->kind & SFRAME_PACKED_EXACT)
 		sframe_signal_rules(frame);
 	return reason;
+}
+
+/* Does rule @id exist, and can a step follow it? */
+static bool sframe_check_rule(struct unwind_user_state *state,
+			      const struct sframe_packed *packed, u32 id)
+{
+	union sframe_packed_load rule;
+	enum sframe_reason reason;
+
+	if (id >= packed->nr_rules)
+		return false;
+	sframe_load_rule(state, packed, id, &rule, true);
+	reason = sframe_packed_frame(state, packed, &rule.rule, id,
+				     &state->sframe.frame, true);
+	return !reason || reason == SFRAME_REASON_NO_ROW;
+}
+
+static bool sframe_check_block(struct unwind_user_state *state,
+			       const struct sframe_packed *packed, u32 entry)
+{
+	const bool wide = entry & SFRAME_PACKED_WIDE;
+	const u32 off = SFRAME_PACKED_OFFSET(entry);
+	const u8 *change, *ids;
+	unsigned int i;
+	u16 id = 0;
+	u8 nr;
+
+	if (off >= packed->blocks_len)
+		return false;
+	change = (const u8 *)packed->blocks + off;
+	nr = *change++;
+	if (!sframe_block_fits(packed, off, nr, wide))
+		return false;
+	for (i = 1; i < nr; i++)
+		if (change[i] <= change[i - 1])
+			return false;
+	ids = change + nr;
+	for (i = 0; i <= nr; i++) {
+		if (wide)
+			memcpy(&id, ids + i * sizeof(id), sizeof(id));
+		else
+			id = ids[i];
+		if (!sframe_check_rule(state, packed, id))
+			return false;
+	}
+	return true;
+}
+
+static bool sframe_check_entry(struct unwind_user_state *state,
+			       const struct sframe_packed *packed, u32 entry)
+{
+	if (entry & SFRAME_PACKED_BLOCK)
+		return sframe_check_block(state, packed, entry);
+	return sframe_check_rule(state, packed, entry);
+}
+
+/**
+ * sframe_check_copy - check a packed table that was copied
+ * @packed:	filled from its header
+ * @table:	the copy, in kernel memory
+ * @len:	its length
+ * @bias:	added to the start of the text
+ *
+ * After this, steps trust the copy: the number of each rule that an address can
+ * lead to, and the contents of the rule.
+ *
+ * Context: Process context, may sleep. Stops at a fatal signal: may take long.
+ * Return: 0, -EINVAL or -EINTR.
+ */
+int sframe_check_copy(struct sframe_packed *packed, const void *table,
+		      unsigned long len, unsigned long bias)
+{
+	struct unwind_user_state state = {};
+	const u32 *index;
+	u32 i, nr;
+	int ret;
+
+	if (len < sizeof(struct sframe_packed_header))
+		return -EINVAL;
+	ret = sframe_fill_packed(packed, table, (unsigned long)table, len, bias);
+	if (ret)
+		return ret;
+
+	index = (const u32 *)packed->index;
+	nr = sframe_packed_buckets(table);
+	for (i = 0; i < nr; i++) {
+		if (!sframe_check_entry(&state, packed, index[i]))
+			return -EINVAL;
+		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	}
+	return 0;
+}
+
+static __always_inline enum sframe_reason
+sframe_read_rules(struct unwind_user_state *state,
+		  const struct sframe_packed *packed, unsigned long ip,
+		  const bool copied)
+{
+	union sframe_packed_load rule;
+	enum sframe_reason reason;
+	u32 id;
+
+	reason = sframe_find_rule(state, packed, ip, &rule, &id, copied);
+	if (reason)
+		return reason;
+	return sframe_packed_frame(state, packed, &rule.rule, id,
+				   &state->sframe.frame, copied);
 }
 
 /**
@@ -408,25 +573,22 @@ enum sframe_reason sframe_read_packed(struct unwind_user_state *state,
 				      unsigned long ip,
 				      struct unwind_user_caller *caller)
 {
-	struct unwind_user_frame *frame = &state->sframe.frame;
-	const struct sframe_packed *packed = &window->packed;
-	union sframe_packed_load rule;
 	enum sframe_reason reason;
-	u32 id;
 
 	state->sframe.slack -= SFRAME_PACKED_READS;
 	unwind_user_access_begin();
-	reason = sframe_find_rule(state, packed, ip, &rule, &id);
-	if (!reason)
-		reason = sframe_packed_frame(state, packed, &rule.rule, id,
-					     frame);
+	if (sframe_is_copied(window))
+		reason = sframe_read_rules(state, &window->packed,
+					   ip - state->sframe.bias, true);
+	else
+		reason = sframe_read_rules(state, &window->packed, ip, false);
 	if (!reason && caller)
-		reason = sframe_read_stack(state, frame, caller);
+		reason = sframe_read_stack(state, &state->sframe.frame, caller);
 	user_read_access_end();
 	return reason;
 }
 
-/* Where no window is, walks follow the frame pointer or the back chain. */
+/* Outside of windows, walks follow the frame pointer or the back chain. */
 static const struct unwind_user_frame sframe_fallback_frame = {
 #ifdef CONFIG_HAVE_UNWIND_USER_BACKCHAIN
 	ARCH_INIT_USER_BACKCHAIN_FRAME
@@ -449,8 +611,8 @@ sframe_read_fallback(struct unwind_user_state *state,
 }
 
 /*
- * Step to a caller that was read, from a frame that is not the topmost one. Return
- * probes, other stacks and what is refused are left to sframe_step().
+ * Move to the caller from a frame that is not the topmost one. Leave return
+ * probes, stack switches and refusals to sframe_step().
  */
 static __always_inline bool
 sframe_enter_run(struct unwind_user_state *state,
@@ -476,7 +638,7 @@ sframe_step_fallback(struct unwind_user_state *state)
 	       sframe_enter_run(state, &caller, true);
 }
 
-/* Step by a rule that needs two words of the stack. */
+/* Step by a PLAIN or FP rule. Fail for all others. */
 static __always_inline bool
 sframe_step_rule(struct unwind_user_state *state,
 		 const struct sframe_packed_rule *rule)
@@ -496,8 +658,9 @@ sframe_step_rule(struct unwind_user_state *state,
 }
 
 /*
- * The position of a run of steps, which the compiler keeps in registers. None of
- * them is from a topmost frame, or leads to a lower stack.
+ * Copy the position for a run of steps, so that the compiler keeps it in
+ * registers. No step of a run starts at a topmost frame or leads to a lower
+ * stack.
  */
 static __always_inline void
 sframe_begin_run(struct unwind_user_state *pos,
@@ -526,20 +689,22 @@ sframe_end_run(struct unwind_user_state *state,
 		state->sp_bound = pos->sp_bound;
 }
 
-/* Steps through the window, see sframe_steps(). */
+/* Make steps in the current range, see sframe_steps(). */
 static __always_inline unsigned int
 sframe_run_range(struct unwind_user_state *pos, const struct sframe_walk *walk,
-		 unsigned long *ips, unsigned int max)
+		 unsigned long *ips, unsigned int max, const bool copied)
 {
 	const struct sframe_packed *packed = &walk->window->packed;
 	const unsigned long first = walk->first, length = walk->length;
+	const unsigned long bias = copied ? walk->bias : 0;
 	union sframe_packed_load rule;
 	unsigned int nr = 0;
 	u32 id;
 
 	do {
 		pos->sframe.slack -= SFRAME_PACKED_STEP;
-		if (sframe_find_rule(pos, packed, pos->ip - 1, &rule, &id) ||
+		if (sframe_find_rule(pos, packed, pos->ip - 1 - bias, &rule, &id,
+				     copied) ||
 		    !sframe_step_rule(pos, &rule.rule))
 			break;
 		ips[nr++] = pos->ip;
@@ -548,7 +713,7 @@ sframe_run_range(struct unwind_user_state *pos, const struct sframe_walk *walk,
 	return nr;
 }
 
-/* The same, and go on through ranges that the walk keeps. */
+/* Make steps in the current range, then in those that the walk has kept. */
 static __always_inline unsigned int
 sframe_run_packed(struct unwind_user_state *pos, struct sframe_walk *walk,
 		  unsigned long *ips, unsigned int max)
@@ -556,7 +721,12 @@ sframe_run_packed(struct unwind_user_state *pos, struct sframe_walk *walk,
 	unsigned int nr = 0;
 
 	do {
-		nr += sframe_run_range(pos, walk, ips + nr, max - nr);
+		if (sframe_is_copied(walk->window))
+			nr += sframe_run_range(pos, walk, ips + nr, max - nr,
+					       true);
+		else
+			nr += sframe_run_range(pos, walk, ips + nr, max - nr,
+					       false);
 		if (sframe_in_range(walk, pos->ip - 1) ||
 		    !sframe_swap_range(walk, pos->ip - 1))
 			break;
@@ -565,7 +735,7 @@ sframe_run_packed(struct unwind_user_state *pos, struct sframe_walk *walk,
 	return nr;
 }
 
-/* The same where no window is. These steps take nothing of the walk. */
+/* Make steps outside of windows. The walk is not charged for them. */
 static __always_inline unsigned int
 sframe_run_fallback(struct unwind_user_state *state, unsigned long *ips,
 		    unsigned int max)
@@ -585,19 +755,19 @@ sframe_run_fallback(struct unwind_user_state *state, unsigned long *ips,
 	return nr;
 }
 
-/* Is there something left of the walk for a step by a rule? */
+/* Does the walk have budget and time left for a step by a rule? */
 static bool sframe_may_run(struct sframe_walk *walk)
 {
 	sframe_clock_go_on(walk);
 	if (walk->slack >= SFRAME_PACKED_STEP ||
 	    !sframe_look(walk))
 		return true;
-	/* The next step looks again, and says why it ends. */
+	/* The next step checks again, and reports why the walk ends. */
 	walk->slack = 0;
 	return false;
 }
 
-/* Steps, or 0 if windows were changed meanwhile: then they were not made. */
+/* Make steps. If windows change meanwhile, discard them and return 0. */
 static unsigned int sframe_run_window(struct unwind_user_state *state,
 				      unsigned long *ips, unsigned int max)
 {
@@ -620,18 +790,19 @@ static unsigned int sframe_run_window(struct unwind_user_state *state,
 }
 
 /**
- * sframe_steps - make steps through packed tables, or where no window is
+ * sframe_steps - make several steps in packed tables or outside of windows
  * @state:	position of the walk, not in its topmost frame
  * @ips:	filled with the addresses of callers
- * @max:	how many there may be
+ * @max:	maximum number of steps
  *
- * One access section has them all, SFRAME_STEPS at most. Steps by frame pointer end
- * with the range of the walk. Steps through a packed table go on in other ranges with
- * packed tables, if the walk keeps them. A step that cannot be made is left to
- * sframe_step(), which says why. Not for tasks with return probes.
+ * Make up to SFRAME_STEPS steps in one access section. Frame pointer steps stop
+ * at the end of the current range. Steps through a packed table continue in
+ * other ranges with packed tables, if the walk has kept them. If a step is not
+ * possible here, sframe_step() makes it or reports why not. Tasks with return
+ * probes are left to sframe_step(), too.
  *
  * Context: as sframe_step().
- * Return: how many steps were made, perhaps none.
+ * Return: number of steps made, possibly 0.
  */
 unsigned int sframe_steps(struct unwind_user_state *state, unsigned long *ips,
 			  unsigned int max)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR MIT */
 /*
- * A packed table: what to do at each address of a range of code, in a shape that
- * needs no search. In the byte order of the machine, one after the other, at an
- * address that is a multiple of SFRAME_PACKED_ALIGN:
+ * A packed table: the unwind rule of each address in a range of code, found
+ * without a search. Its parts follow each other, in the byte order of the
+ * machine, at an address that is a multiple of SFRAME_PACKED_ALIGN:
  *
  *	header
  *	rules[nr_rules]		16 bytes each
@@ -10,8 +10,8 @@
  *	blocks			blocks_len bytes
  *	SFRAME_PACKED_PAD bytes
  *
- * A unit is 1 << unit_shift bytes, what addresses of instructions are multiples
- * of. The number of buckets follows from text_length, or from repeat.
+ * A unit is 1 << unit_shift bytes, the alignment of instructions. The number of
+ * buckets follows from text_length, or from repeat if that is less and not 0.
  */
 #ifndef _KERNEL_UNWIND_SFRAME_PACKED_FORMAT_H
 #define _KERNEL_UNWIND_SFRAME_PACKED_FORMAT_H
@@ -29,19 +29,19 @@ struct sframe_packed_header {
 	__u8	version;
 	__u8	abi_arch;	/* SFRAME_ABI_* */
 	__u8	unit_shift;
-	__u8	repeat;		/* rules repeat every so many bytes, or 0 */
+	__u8	repeat;		/* bytes after which rules repeat, or 0 */
 	__u16	nr_rules;
 	__u64	text_start;	/* without the bias of the window */
 	__u32	text_length;	/* bytes of code */
 	__u32	blocks_len;
-	__u64	writer;		/* not for readers */
+	__u64	writer;		/* private to the writer */
 };
 
 /*
- * An index entry without BLOCK is the number of the rule of the whole bucket.
- * With it, it leads to a block: u8 n; u8 change[n], units from the start of the
- * bucket, which increase; id[n + 1], rules before, between and after the changes.
- * An id has one byte, with WIDE two.
+ * Without BLOCK, an index entry is the rule number for the whole bucket. With
+ * BLOCK, it is the offset of a block: u8 n; u8 change[n], increasing, in units
+ * from the start of the bucket; id[n + 1], the rules before, between and after
+ * the changes. An id has one byte, or two with WIDE.
  */
 #define SFRAME_PACKED_BLOCK		0x80000000U
 #define SFRAME_PACKED_WIDE		0x40000000U
@@ -50,8 +50,8 @@ struct sframe_packed_header {
 struct sframe_packed_rule {
 	__u8	kind;		/* and flags */
 	union {
-		__u8	cfa;	/* place, of RULES; so are ra and fp */
-		/* of PLAIN: 0, not known; 1, unchanged; n, at CFA - 8n */
+		__u8	cfa;	/* RULES: place; so are ra and fp */
+		/* PLAIN: 0: unknown; 1: unchanged; n: at CFA - 8n */
 		__u8	third;
 	};
 	__u8	ra, fp;
@@ -68,18 +68,18 @@ struct sframe_packed_rule {
 #define SFRAME_PACKED_SIGNAL		3	/* the kernel's signal frame */
 #define SFRAME_PACKED_OUTERMOST		4	/* no caller */
 #define SFRAME_PACKED_FP		5	/* follow the frame pointer */
-/* Not a rule: its cfa_off is the addend of the rule before it. */
+/* Not a rule: its cfa_off is the addend of the previous rule. */
 #define SFRAME_PACKED_ADDEND		6
 
 /* Flags of PLAIN and RULES */
 #define SFRAME_PACKED_MANGLED_RA	0x08	/* RA is signed */
-#define SFRAME_PACKED_KEY_B		0x10	/* with this key */
+#define SFRAME_PACKED_KEY_B		0x10	/* by key B, not A */
 #define SFRAME_PACKED_EXACT		0x20	/* the caller's address is exact */
 #define SFRAME_PACKED_FROM_FP		0x40	/* PLAIN: CFA from fp, not sp */
 #define SFRAME_PACKED_HAS_ADDEND	0x40	/* RULES */
 #define SFRAME_PACKED_FP_SAVED		0x80	/* PLAIN */
 
-/* A place: a register or the CFA, plus the offset; LOAD: the word stored there. */
+/* A place: register or CFA, plus the offset. LOAD: the word stored there. */
 #define SFRAME_PACKED_REGNUM(place)	((place) & 0x1f)	/* DWARF's */
 #define SFRAME_PACKED_BASE		0x60
 #define SFRAME_PACKED_NONE		0x00	/* RA: link register; FP: kept */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * prctl() interface of SFrame windows: a prototype of what a system call would
- * do. The registry does not know of it.
+ * prctl() interface of SFrame windows: a prototype for a system call. The
+ * registry does not depend on it.
  */
 #include <linux/compat.h>
 #include <linux/err.h>
@@ -17,25 +17,42 @@
 #define SFRAME_WINDOW_FORMATS	\
 	(BIT(SFRAME_FORMAT_V3) | BIT(SFRAME_FORMAT_PACKED))
 
+/**
+ * sframe_copy_opts - copy a structure that begins with its size
+ * @opts:	destination
+ * @ksize:	size of @opts
+ * @least:	size in the first version of the interface
+ * @uopts:	source
+ *
+ * Return: 0, -EINVAL, -E2BIG or -EFAULT.
+ */
+int sframe_copy_opts(void *opts, size_t ksize, size_t least,
+		     const void __user *uopts)
+{
+	u32 size;
+
+	if (get_user(size, (const u32 __user *)uopts))
+		return -EFAULT;
+	if (size < least)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+
+	/* This copies the size again: rely on the local variable only. */
+	return copy_struct_from_user(opts, ksize, uopts, size);
+}
+
 static int sframe_read_opts(struct sframe_window_opts *opts,
 			    const void __user *uopts)
 {
-	u32 size;
 	int ret;
 
 	memset(opts, 0, sizeof(*opts));
 	if (!uopts)
 		return 0;
 
-	if (get_user(size, (const u32 __user *)uopts))
-		return -EFAULT;
-	if (size < SFRAME_WINDOW_OPTS_SIZE_VER0)
-		return -EINVAL;
-	if (size > PAGE_SIZE)
-		return -E2BIG;
-
-	/* This reads the size again: only the local one counts. */
-	ret = copy_struct_from_user(opts, sizeof(*opts), uopts, size);
+	ret = sframe_copy_opts(opts, sizeof(*opts),
+			       SFRAME_WINDOW_OPTS_SIZE_VER0, uopts);
 	if (ret)
 		return ret;
 
@@ -74,7 +91,7 @@ static int sframe_text_range(struct sframe_window *window,
 		return -EINVAL;
 	}
 
-	/* Text is where a task can execute; this refuses tags as well. */
+	/* Text must be in user space. This refuses tagged addresses as well. */
 	if (start >= end || end > TASK_SIZE)
 		return -EINVAL;
 	window->text_start = start;
@@ -88,7 +105,7 @@ static int sframe_fill_packed(struct sframe_window *window,
 {
 	int ret;
 
-	/* For those who ask what is registered. */
+	/* For /proc/<pid>/sframe. */
 	window->section.start = addr;
 	window->section.length = len;
 	window->section.bias = opts->text_bias;
@@ -178,6 +195,24 @@ int sframe_prctl_unregister(unsigned long key, unsigned long arg3,
 	if (in_compat_syscall())
 		return -EOPNOTSUPP;
 	return sframe_unregister(key);
+}
+
+/**
+ * sframe_prctl_files - PR_SFRAME_FILES
+ * @arg2:	must be 0
+ * @arg3:	must be 0
+ * @arg4:	must be 0
+ * @arg5:	must be 0
+ *
+ * Return: a descriptor, or a negative error.
+ */
+int sframe_prctl_files(unsigned long arg2, unsigned long arg3,
+		       unsigned long arg4, unsigned long arg5)
+{
+	if (!IS_ENABLED(CONFIG_UNWIND_USER_SFRAME_FILES) ||
+	    arg2 || arg3 || arg4 || arg5)
+		return -EINVAL;
+	return sframe_files_open();
 }
 
 /**

@@ -2,8 +2,8 @@
 /*
  * The SFrame windows of an address space.
  *
- * Lock order: mmap_lock, then the lock of a registry. Changes take the latter,
- * walkers only RCU. Windows do not change once they can be found.
+ * Lock order: mmap_lock, then the registry lock. Changes take the registry
+ * lock, walkers only RCU. A published window is immutable.
  */
 #include <linux/err.h>
 #include <linux/memcontrol.h>
@@ -20,19 +20,24 @@
 #define SFRAME_TREE_FLAGS	(MT_FLAGS_USE_RCU | MT_FLAGS_LOCK_EXTERN)
 
 /*
- * Nodes of maple trees are hardly ever charged to a memcg: they come out of
- * sheaves that were filled before. So each window is charged for its share, 101
- * bytes in the thinnest trees that were measured.
+ * Maple tree nodes are rarely charged to a memcg, since they come from
+ * pre-filled sheaves. So charge each entry for its share of the nodes: 51 bytes
+ * in the sparsest trees measured.
  */
-#define SFRAME_NODE_BYTES	104
+#define SFRAME_NODE_BYTES	52
 
-/* With this, vm.max_sframe_windows bounds the memory of an address space. */
+/* Lets vm.max_sframe_windows bound the memory of an address space. */
 #define SFRAME_WINDOW_BYTES	256
 static_assert(sizeof(struct sframe_window) <= SFRAME_WINDOW_BYTES);
 
+/* Counts for all address spaces without a registry. */
+struct sframe_registry sframe_no_windows = {
+	.text	= MTREE_INIT(sframe_no_windows.text, MT_FLAGS_USE_RCU),
+};
+
 static int sysctl_max_sframe_windows __read_mostly = 65536;
 
-/* Microseconds that a walk in the context of a sample may take. */
+/* Time limit of a walk in the context of a sample, in microseconds. */
 static int sysctl_sframe_walk_us __read_mostly = 250;
 static const int sframe_walk_us_max = USEC_PER_SEC;
 
@@ -55,7 +60,7 @@ static const struct ctl_table sframe_walk_sysctls[] = {
 		.maxlen		= sizeof(sysctl_sframe_walk_us),
 		.mode		= 0644,
 		.proc_handler	= proc_dointvec_minmax,
-		.extra1		= SYSCTL_ZERO,
+		.extra1		= SYSCTL_ONE,
 		.extra2		= (void *)&sframe_walk_us_max,
 	},
 };
@@ -73,26 +78,29 @@ int sframe_window_limit(void)
 	return READ_ONCE(sysctl_max_sframe_windows);
 }
 
-/* Nanoseconds, or 0 if windows are not to be used. */
+/* Nanoseconds. */
 u64 sframe_walk_limit(void)
 {
 	return READ_ONCE(sysctl_sframe_walk_us) * (u64)NSEC_PER_USEC;
 }
 
 /**
- * sframe_window_bytes - what is allocated for a window, with its share of the trees
+ * sframe_registry_bytes - memory of all windows, with their share of the trees
+ * @reg:	the registry
  *
- * Windows are shared with children.
+ * A window that a child shares counts in both address spaces.
  */
-size_t sframe_window_bytes(void)
+size_t sframe_registry_bytes(const struct sframe_registry *reg)
 {
-	return SFRAME_NODE_BYTES +
-	       kmalloc_size_roundup(sizeof(struct sframe_window));
+	const size_t nr = READ_ONCE(reg->nr);
+
+	return nr * kmalloc_size_roundup(sizeof(struct sframe_window)) +
+	       (nr + READ_ONCE(reg->nr_keys)) * SFRAME_NODE_BYTES;
 }
 
 /**
- * sframe_window_alloc - make a window to be registered
- * @draft:	what it is to be
+ * sframe_window_alloc - allocate a window for registration
+ * @draft:	its contents
  *
  * Return: the window, or NULL.
  */
@@ -175,14 +183,14 @@ static struct sframe_registry *sframe_registry_alloc(void)
 	return reg;
 }
 
-/* Without windows. */
+/* The trees must be empty or destroyed. */
 static void sframe_registry_free(struct sframe_registry *reg)
 {
 	obj_cgroup_put(reg->objcg);
 	kfree(reg);
 }
 
-/* Set once, then there until the last user of the mm is gone. */
+/* mm->sframe is set once and stays until the last user of the mm is gone. */
 static struct sframe_registry *sframe_registry_get(struct mm_struct *mm)
 {
 	struct sframe_registry *reg, *old = NULL;
@@ -211,10 +219,10 @@ bool __sframe_mm_has_windows(struct mm_struct *mm)
  * @reg:	registry of the mm of current
  * @ip:		the address
  *
- * Not mtree_load(): its tracepoint has no place in a sample.
+ * Do not use mtree_load(): its tracepoint must not fire within a sample.
  *
  * Context: Any, in an RCU read-side critical section.
- * Return: the window, or that there is none, and for which addresses.
+ * Return: the window or NULL, with the range of addresses it is valid for.
  */
 struct sframe_range sframe_lookup(struct sframe_registry *reg,
 				  unsigned long ip)
@@ -229,8 +237,8 @@ struct sframe_range sframe_lookup(struct sframe_registry *reg,
 		};
 
 	/*
-	 * A store into a node writes the slot first and its limit second. In
-	 * between, an address is found under its neighbour.
+	 * A store into a node writes the slot before the pivot. In between, a
+	 * lookup may return the neighbouring window.
 	 */
 	if (ip < window->text_start || ip >= window->text_end)
 		return (struct sframe_range){ .first = ip, .last = ip };
@@ -243,9 +251,9 @@ struct sframe_range sframe_lookup(struct sframe_registry *reg,
 }
 
 /*
- * Count a change, so that walkers see it: they keep what they have looked up
- * as long as the count is the same, and compare it before and after they read
- * a section, since user space may reuse the memory of one when its window is
+ * Count a change, so that walkers notice it. A walker keeps its lookups while
+ * the count stays the same. It also compares the count before and after it
+ * reads a section, since user space may reuse that memory once the window is
  * gone. A walker that reads a section does
  *
  *	W1: seq = acquire(reg->seq)
@@ -253,7 +261,7 @@ struct sframe_range sframe_lookup(struct sframe_registry *reg,
  *	W3: read its section
  *	W4: smp_rmb(), reg->seq == seq?
  *
- * and the task that removes the window, and one that it then tells,
+ * and the task that removes the window, and another task that it tells, do
  *
  *	R1: erase it from the trees		U1: acquire(told)
  *	R2: release(reg->seq) + 1		U2: write something else there
@@ -261,17 +269,17 @@ struct sframe_range sframe_lookup(struct sframe_registry *reg,
  *	R4: return to user space, tell
  *
  * If W1 sees the count of R2, W2 does not find the window that R1 erased. If
- * W1 does not see it, but W3 has read a byte of U2, then W4 sees the count:
- * otherwise W4 came before R2 in the order of memory, R3 before U1, since U1
- * has seen R4, U1 before U2, and U2 before W4, which follows W3: a circle. It
- * takes a full barrier at R3, as U2 is the store of another task, which R2 is
- * not ordered against by R2's release alone.
+ * W1 does not see it, but W3 reads a byte that U2 wrote, then W4 sees the
+ * count. Otherwise W4 would precede R2 in memory order. R3 orders R2 before U1,
+ * which has seen R4. U1 precedes U2, and U2 precedes W4, which follows W3: a
+ * cycle. R3 must be a full barrier: U2 is a store of another task, and the
+ * release at R2 does not order R2 before it.
  *
- * Windows are freed by RCU. A walker that finds the old count at the beginning
- * of a read-side critical section may use the window that it kept: the grace
- * period begins after the count, and so does not end before that section.
+ * Windows are freed by RCU. A walker that sees the old count at the beginning
+ * of a read-side critical section may use a window that it kept: the grace
+ * period starts after the count changes, so it cannot end before that section.
  *
- * Additions count, too: that there is no window is kept as well.
+ * Additions count, too, since walkers also keep the result "no window".
  */
 static void sframe_changed(struct sframe_registry *reg)
 {
@@ -281,12 +289,29 @@ static void sframe_changed(struct sframe_registry *reg)
 	smp_mb();
 }
 
+/* A window whose key is an address of its text is found by its text. */
+static bool sframe_is_keyed(const struct sframe_window *window)
+{
+	return window->key < window->text_start ||
+	       window->key >= window->text_end;
+}
+
 static void sframe_erase_key(struct sframe_registry *reg,
 			     const struct sframe_window *window)
 {
 	MA_STATE(mas, &reg->keys, window->key, window->key);
 
 	mas_erase(&mas);
+	WRITE_ONCE(reg->nr_keys, reg->nr_keys - 1);
+	sframe_uncharge(reg, 1);
+}
+
+/* Its text has been erased. */
+static void sframe_forget(struct sframe_registry *reg,
+			  const struct sframe_window *window)
+{
+	if (sframe_is_keyed(window))
+		sframe_erase_key(reg, window);
 	WRITE_ONCE(reg->nr, reg->nr - 1);
 	sframe_uncharge(reg, 1);
 }
@@ -294,12 +319,14 @@ static void sframe_erase_key(struct sframe_registry *reg,
 static struct sframe_window *sframe_find_key(struct sframe_registry *reg,
 					     unsigned long key)
 {
+	MA_STATE(text, &reg->text, key, key);
 	MA_STATE(mas, &reg->keys, key, key);
+	struct sframe_window *window = mas_walk(&text);
 
-	return mas_walk(&mas);
+	return window && window->key == key ? window : mas_walk(&mas);
 }
 
-/* Is there a window other than @old with text in that of @window? */
+/* Does any window other than @old overlap the text of @window? */
 static bool sframe_overlaps(struct sframe_registry *reg,
 			    const struct sframe_window *window,
 			    const struct sframe_window *old)
@@ -313,7 +340,7 @@ static bool sframe_overlaps(struct sframe_registry *reg,
 	return false;
 }
 
-/* Both trees have their memory before either changes. */
+/* Preallocate for both trees first: a failure must leave both unchanged. */
 static int sframe_store(struct sframe_registry *reg,
 			struct sframe_window *window)
 {
@@ -324,19 +351,21 @@ static int sframe_store(struct sframe_registry *reg,
 	ret = mas_preallocate(&text, window, GFP_KERNEL);
 	if (ret)
 		return ret;
-	ret = mas_preallocate(&key, window, GFP_KERNEL);
-	if (ret) {
-		mas_destroy(&text);
-		return ret;
+	if (sframe_is_keyed(window)) {
+		ret = mas_preallocate(&key, window, GFP_KERNEL);
+		if (ret) {
+			mas_destroy(&text);
+			return ret;
+		}
+		mas_store_prealloc(&key, window);
 	}
 	mas_store_prealloc(&text, window);
-	mas_store_prealloc(&key, window);
 	return 0;
 }
 
 /*
- * Is each page of the range mapped? It need not be executable: a JIT may write to
- * it, and no stack leads to what is never executed.
+ * Is each page of the range mapped? It need not be executable: a JIT may write
+ * to it, and no stack leads to text that never executes.
  */
 static bool sframe_is_mapped(struct mm_struct *mm, unsigned long start,
 			     unsigned long end)
@@ -355,6 +384,7 @@ static bool sframe_is_mapped(struct mm_struct *mm, unsigned long start,
 static int sframe_insert(struct mm_struct *mm, struct sframe_registry *reg,
 			 struct sframe_window *window)
 {
+	const unsigned int keys = sframe_is_keyed(window);
 	int ret;
 
 	if (!sframe_is_mapped(mm, window->text_start, window->text_end))
@@ -366,23 +396,24 @@ static int sframe_insert(struct mm_struct *mm, struct sframe_registry *reg,
 	if (reg->nr >= sframe_window_limit())
 		return -ENOSPC;
 
-	ret = sframe_charge(reg, 1);
+	ret = sframe_charge(reg, 1 + keys);
 	if (ret)
 		return ret;
 
 	ret = sframe_store(reg, window);
 	if (ret) {
-		sframe_uncharge(reg, 1);
+		sframe_uncharge(reg, 1 + keys);
 		return ret;
 	}
 	WRITE_ONCE(reg->nr, reg->nr + 1);
+	WRITE_ONCE(reg->nr_keys, reg->nr_keys + keys);
 	sframe_changed(reg);
 	return 0;
 }
 
 /*
- * One store swaps the windows, so that no sample falls in between. That takes
- * a range which covers the old one.
+ * Swap the windows with a single store, so that each sample sees one of them.
+ * This requires the new range to cover the old one.
  */
 static int sframe_replace(struct mm_struct *mm, struct sframe_registry *reg,
 			  struct sframe_window *window)
@@ -403,6 +434,9 @@ static int sframe_replace(struct mm_struct *mm, struct sframe_registry *reg,
 	ret = sframe_store(reg, window);
 	if (ret)
 		return ret;
+	/* The new text may have the key, which the old one had not. */
+	if (sframe_is_keyed(old) && !sframe_is_keyed(window))
+		sframe_erase_key(reg, old);
 	sframe_changed(reg);
 	sframe_window_put(old);
 	return 0;
@@ -410,11 +444,11 @@ static int sframe_replace(struct mm_struct *mm, struct sframe_registry *reg,
 
 /**
  * sframe_register - publish a window in the address space of current
- * @window:	complete but for its reference; consumed on success
- * @replace:	take the place of the window with the same key
+ * @window:	from sframe_window_alloc(); consumed on success
+ * @replace:	replace the window with the same key
  *
- * The mmap lock is held from the look at the text to the insertion: a munmap
- * in between would leave a window behind that nothing removes.
+ * Hold the mmap lock from the check of the text to the insertion. A munmap in
+ * between would leave a window that nothing removes.
  *
  * Return: 0 or a negative error, see PR_SFRAME_REGISTER.
  */
@@ -444,7 +478,7 @@ static void sframe_remove(struct sframe_registry *reg, struct ma_state *text,
 			  struct sframe_window *window)
 {
 	mas_erase(text);
-	sframe_erase_key(reg, window);
+	sframe_forget(reg, window);
 	sframe_changed(reg);
 	sframe_window_put(window);
 }
@@ -473,7 +507,7 @@ int sframe_unregister(unsigned long key)
 	return 0;
 }
 
-/* A window with any text in the range goes whole: trimming could fail. */
+/* Remove each window with text in the range whole: trimming could fail. */
 void __sframe_munmap(struct mm_struct *mm, unsigned long start,
 		     unsigned long end)
 {
@@ -489,9 +523,9 @@ void __sframe_munmap(struct mm_struct *mm, unsigned long start,
 }
 
 /*
- * Nobody walks the tree any more, so its nodes need no grace period. They must
- * not ask for one: the deferred walk takes the metadata of a full inner node
- * for a child, as exit_mmap() knows.
+ * No walker can see the tree any more, so its nodes need no grace period. They
+ * must not use one either: the deferred free mistakes the metadata of a full
+ * inner node for a child. exit_mmap() clears the flag, too.
  */
 static void sframe_destroy_tree(struct maple_tree *tree)
 {
@@ -502,9 +536,10 @@ static void sframe_destroy_tree(struct maple_tree *tree)
 static int sframe_copy_trees(struct sframe_registry *new,
 			     struct sframe_registry *old)
 {
+	const size_t nr = old->nr + old->nr_keys;
 	int ret;
 
-	ret = sframe_charge(new, old->nr);
+	ret = sframe_charge(new, nr);
 	if (ret)
 		return ret;
 	ret = __mt_dup(&old->text, &new->text, GFP_KERNEL);
@@ -515,16 +550,17 @@ static int sframe_copy_trees(struct sframe_registry *new,
 		goto destroy_text;
 
 	new->nr = old->nr;
+	new->nr_keys = old->nr_keys;
 	return 0;
 
 destroy_text:
 	sframe_destroy_tree(&new->text);
 uncharge:
-	sframe_uncharge(new, old->nr);
+	sframe_uncharge(new, nr);
 	return ret;
 }
 
-/* The copies hold no references yet: take them, or drop the entry. */
+/* The copied entries hold no references yet: take one for each, or drop it. */
 static void sframe_adopt(struct mm_struct *mm, struct sframe_registry *new,
 			 bool all_mapped)
 {
@@ -540,7 +576,7 @@ static void sframe_adopt(struct mm_struct *mm, struct sframe_registry *new,
 			continue;
 		}
 		mas_erase(&mas);
-		sframe_erase_key(new, window);
+		sframe_forget(new, window);
 	}
 }
 
@@ -578,7 +614,7 @@ void __sframe_mm_free(struct mm_struct *mm)
 		}
 		sframe_destroy_tree(&reg->text);
 		sframe_destroy_tree(&reg->keys);
-		sframe_uncharge(reg, reg->nr);
+		sframe_uncharge(reg, reg->nr + reg->nr_keys);
 	}
 	mm->sframe = NULL;
 	sframe_registry_free(reg);

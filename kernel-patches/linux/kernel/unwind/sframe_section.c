@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Registration reads the header of an SFrame section, and the range of its text.
+ * Read the header and the text range of an SFrame section, for registration.
  *
- * Process context, without locks, since page faults are taken.
+ * Runs in process context without locks, since it may take page faults.
  */
 #include <linux/mm.h>
 #include <linux/overflow.h>
@@ -15,30 +15,30 @@
 
 static int sframe_check_header(const struct sframe_header *header)
 {
-	/* Each version so far has another layout. */
+	/* The layout has changed in each version so far. */
 	if (header->magic != SFRAME_MAGIC ||
 	    header->version != SFRAME_VERSION_3)
 		return -EINVAL;
 
-	/* The search needs order, and addresses relative to their field. */
+	/* The search needs sorted FDEs with field-relative addresses. */
 	if (header->flags != (SFRAME_F_FDE_SORTED |
 			      SFRAME_F_FDE_FUNC_START_PCREL))
 		return -EINVAL;
 
-	/* Rules are in terms of one machine's registers. */
+	/* Rules name the registers of one architecture. */
 	if (header->abi_arch != UNWIND_USER_SFRAME_ABI ||
 	    header->cfa_fixed_ra_offset != UNWIND_USER_SFRAME_RA_OFF ||
 	    header->cfa_fixed_fp_offset)
 		return -EINVAL;
 
-	/* Nobody emits an auxiliary header. */
+	/* No producer emits an auxiliary header. */
 	if (header->auxhdr_len)
 		return -EINVAL;
 
 	return 0;
 }
 
-/* The index comes before the rows, and both are inside of the section. */
+/* The index precedes the rows, and both must lie within the section. */
 static int sframe_set_extent(struct sframe_section *section,
 			     const struct sframe_header *header)
 {
@@ -53,7 +53,7 @@ static int sframe_set_extent(struct sframe_section *section,
 
 	capacity = (header->fres_off - header->fdes_off) /
 		   sizeof(struct sframe_fde);
-	/* The time of a search is bounded. */
+	/* Bound the time of a search. */
 	if (header->num_fdes > capacity || header->num_fdes > SFRAME_MAX_FDES)
 		return -EINVAL;
 
@@ -65,13 +65,13 @@ static int sframe_set_extent(struct sframe_section *section,
 }
 
 /**
- * sframe_check_range - can a table be there?
+ * sframe_check_range - check the address range of a table
  * @addr:	user address of the table
  * @len:	its length
- * @least:	bytes of its header
+ * @least:	size of its header
  *
- * Offsets in a table have 32 bits, and it must not wrap. Where user space is apart
- * from the kernel, access_ok() takes any range.
+ * Offsets in a table have 32 bits, and the range must not wrap. If user space
+ * has an address space of its own, access_ok() accepts any range.
  *
  * Return: 0 or -EINVAL.
  */
@@ -110,7 +110,7 @@ int sframe_read_header(struct sframe_section *section, unsigned long addr,
 		return ret;
 
 	section->start = addr;
-	/* Reads may need the tag of an address, and text has none. */
+	/* Reads keep the tag of the address. Text addresses have no tag. */
 	section->untag = untagged_addr(addr) - addr;
 	section->bias += section->untag;
 	section->length = len;
@@ -153,7 +153,7 @@ int sframe_read_text_range(const struct sframe_section *section,
 	if (ret)
 		return ret;
 
-	/* The caller checks the range; only the sum could hide an overflow. */
+	/* The caller checks the range, but could not detect this overflow. */
 	if (check_add_overflow(last, size, end))
 		return -EINVAL;
 	return 0;

@@ -11,7 +11,7 @@
 #include "sframe.h"
 #include "sframe_packed.h"
 
-/* Positions are text addresses; these two are none. */
+/* Positions are text addresses, except for these two. */
 #define SFRAME_SEQ_COUNTERS	(LLONG_MAX - 1)
 #define SFRAME_SEQ_END		LLONG_MAX
 
@@ -43,8 +43,9 @@ static const char * const sframe_reasons[SFRAME_NR_REASONS] = {
 };
 
 /*
- * The first window that starts at or behind *@pos, the end of the last one
- * shown. A larger one that has since replaced that starts before it.
+ * Find the first window that starts at or after *@pos, the end of the last one
+ * shown. If a larger window has replaced that one, it starts earlier and is
+ * skipped.
  */
 static void *sframe_seq_window(struct sframe_registry *reg, loff_t *pos)
 {
@@ -101,19 +102,25 @@ static void sframe_seq_stop(struct seq_file *m, void *v)
 	seq->active = false;
 }
 
-static int sframe_seq_counters(struct seq_file *m, struct sframe_registry *reg)
+/* Show how many walks ended for each reason, and where the last one did. */
+void sframe_show_reasons(struct seq_file *m, const struct sframe_registry *reg)
 {
 	static const struct sframe_counters none;
 	const struct sframe_counters *counters = reg ? &reg->counters : &none;
 	unsigned int i, last = READ_ONCE(counters->last_reason);
 
-	seq_printf(m, "windows %u %zu\n", reg ? READ_ONCE(reg->nr) : 0,
-		   reg ? READ_ONCE(reg->nr) * sframe_window_bytes() : 0);
 	for (i = SFRAME_REASON_NONE + 1; i < SFRAME_NR_REASONS; i++)
 		seq_printf(m, "%s %llu\n", sframe_reasons[i],
 			   READ_ONCE(counters->refused[i]));
 	seq_printf(m, "last %s %llx\n", sframe_reasons[last],
 		   READ_ONCE(counters->last_ip));
+}
+
+static int sframe_seq_counters(struct seq_file *m, struct sframe_registry *reg)
+{
+	seq_printf(m, "windows %u %zu\n", reg ? READ_ONCE(reg->nr) : 0,
+		   reg ? sframe_registry_bytes(reg) : 0);
+	sframe_show_reasons(m, reg);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the decoders of both formats do in a step: make rules, and read what they
- * lead to. All of it is for an access section.
+ * Helpers that the decoders of both formats use in a step: build rules, and
+ * read the stack by them. They may be called in an access section.
  */
 #ifndef _KERNEL_UNWIND_SFRAME_STEP_H
 #define _KERNEL_UNWIND_SFRAME_STEP_H
@@ -12,7 +12,7 @@
 #include "user.h"
 
 #ifndef UNWIND_USER_REGNUM_LR
-#define UNWIND_USER_REGNUM_LR	U32_MAX		/* of no rule */
+#define UNWIND_USER_REGNUM_LR	U32_MAX		/* no link register */
 #endif
 
 /* The caller's stack pointer is at CFA + SP_OFF. */
@@ -45,7 +45,7 @@ sframe_set_register(struct unwind_user_rule *rule, u16 regnum, s32 off)
 		rule->from = UNWIND_USER_FROM_LR;
 }
 
-/* What holds for each row that says nothing else. */
+/* Defaults that a row may override. */
 static __always_inline void sframe_init_frame(struct unwind_user_frame *frame)
 {
 	if (UNWIND_USER_SFRAME_RA_OFF)
@@ -63,7 +63,7 @@ static __always_inline void sframe_init_frame(struct unwind_user_frame *frame)
 	frame->third = UNWIND_USER_THIRD_UNKNOWN;
 }
 
-/* Does the frame's return address lie where a call or its function put it? */
+/* Is the frame's RA where a call, or the function itself, saved it? */
 static __always_inline bool
 sframe_is_called(const struct unwind_user_frame *frame)
 {
@@ -79,9 +79,9 @@ sframe_is_called(const struct unwind_user_frame *frame)
 }
 
 /*
- * The signal bit says that the address which the rules lead to is exact, of any
- * function. The kernel knows its signal frame: rules of the code that a handler
- * returns to could only say less. No call has saved a return address there.
+ * The signal bit means that the caller's address is exact; any function may
+ * have it. If no call saved the RA, the function is a sigreturn trampoline.
+ * Ignore its rules then: the kernel knows more about its own signal frame.
  */
 static __always_inline void
 sframe_signal_rules(struct unwind_user_frame *frame)
@@ -92,12 +92,12 @@ sframe_signal_rules(struct unwind_user_frame *frame)
 		frame->kind = UNWIND_USER_FRAME_SIGNAL;
 		return;
 	}
-	/* Plain frames have callers whose addresses are not exact. */
+	/* The callers of plain frames do not have exact addresses. */
 	frame->kind = UNWIND_USER_FRAME_RULES;
 	frame->exact = true;
 }
 
-/* Read what a frame's rules lead to. */
+/* Read the caller's registers by a frame's rules. */
 static __always_inline enum sframe_reason
 sframe_read_stack(struct unwind_user_state *state,
 		  const struct unwind_user_frame *frame,

@@ -10,8 +10,8 @@
 #include "user.h"
 
 /*
- * Signal frames of one walk. Each may lead anywhere, also back: this is what
- * keeps a made-up stack from being a loop.
+ * Signal frames in one walk. Each may lead anywhere, even back: this limit
+ * keeps a forged stack from looping.
  */
 #define UNWIND_USER_MAX_SIGNALS	8
 
@@ -29,7 +29,7 @@ unwind_user_read_signal_lr(struct unwind_user_state *state, unsigned long sp,
 #endif
 }
 
-/* Where the third register of what was interrupted is, as in the state. */
+/* Where the third register of the interrupted code is, like state->third. */
 static __always_inline unsigned long unwind_user_signal_third(unsigned long sp)
 {
 #ifdef UNWIND_USER_SIGNAL_THIRD
@@ -40,8 +40,9 @@ static __always_inline unsigned long unwind_user_signal_third(unsigned long sp)
 }
 
 /*
- * A handler that was left by its frame pointer: that leads to a frame record
- * which the kernel has put above the signal frame, with the same registers.
+ * If the walk left the handler by its frame pointer, the stack pointer is not
+ * known. The frame pointer then leads to a frame record, which the kernel put
+ * above the signal frame, with the same registers.
  */
 static __always_inline unsigned long
 unwind_user_signal_sp(const struct unwind_user_state *state)
@@ -53,7 +54,7 @@ unwind_user_signal_sp(const struct unwind_user_state *state)
 	return state->sp;
 }
 
-/* Is there such a record? */
+/* Is there such a frame record? */
 static __always_inline enum sframe_reason
 unwind_user_check_signal(struct unwind_user_state *state,
 			 const struct unwind_user_caller *caller)
@@ -70,9 +71,8 @@ unwind_user_check_signal(struct unwind_user_state *state,
 }
 
 /*
- * Where a signal frame of several forms has the registers is told by the
- * instruction that the handler returns to, which makes the system call. @sp moves
- * there.
+ * If signal frames have several layouts, the system call instruction that the
+ * handler returns to tells which one this is. Advance @sp to the registers.
  */
 static __always_inline enum sframe_reason
 unwind_user_find_signal(struct unwind_user_state *state, unsigned long *sp)
@@ -121,15 +121,15 @@ unwind_user_read_signal(struct unwind_user_state *state,
 		return SFRAME_REASON_STACK_FAULT;
 
 	caller->third = unwind_user_signal_third(sp);
-	/* Nothing else has windows. */
+	/* Only native code has windows. */
 	if (!unwind_user_signal_native(mode))
 		return SFRAME_REASON_SIGNAL;
 	return unwind_user_check_signal(state, caller);
 }
 
 /*
- * This is the one step that may leave the stack (SA_ONSTACK). The interrupted
- * frame is like a topmost one, but of its other registers only the third one is known.
+ * This step may go to any other stack (SA_ONSTACK). The interrupted frame is
+ * like a topmost one, but of its other registers only the third one is known.
  */
 static inline enum sframe_reason
 unwind_user_enter_signal(struct unwind_user_state *state,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the instructions of user code tell a walk.
+ * Let a walk look at the instructions of user code.
  *
  * They are as untrusted as a table: they can make a walk of their own task lie,
- * and nothing else. No page is brought in for them. What cannot be read tells
- * nothing.
+ * but do no other harm. No page is faulted in for them; instructions that
+ * cannot be read are ignored.
  */
 #include <linux/bits.h>
 #include <linux/errno.h>
@@ -17,8 +17,8 @@
 #include "user.h"
 
 /*
- * What a walk reads so is bounded, and needs no budget: at interrupted frames,
- * which are few, and at the first frames of other stacks.
+ * These reads need no budget: a walk makes them only at interrupted frames and
+ * at the first frames of other stacks, which are few.
  */
 static bool unwind_user_read_text(struct unwind_user_state *state,
 				  unsigned long addr, unsigned long *words,
@@ -36,7 +36,7 @@ static bool unwind_user_read_text(struct unwind_user_state *state,
 	return !reason;
 }
 
-/* What is before @ra. */
+/* Read the word before @ra, which a call may end. */
 static bool unwind_user_read_call(struct unwind_user_state *state,
 				  unsigned long ra, unsigned long *before)
 {
@@ -44,16 +44,16 @@ static bool unwind_user_read_call(struct unwind_user_state *state,
 }
 
 /**
- * unwind_user_switch - may the walk go down, to another stack?
+ * unwind_user_switch - check whether the walk may go down to another stack
  * @state:	position of the walk
  * @fp:		frame pointer of the caller
  * @ra:		its return address
- * @chained:	the frame pointer led there
+ * @chained:	the step followed the frame pointer
  *
- * Programs run coroutines, or C, on a stack of their own. What tells a frame of
- * the other stack from memory that a stray frame pointer or a wrong row leads to
- * is the call before its return address, or that it is where stacks start, and
- * that a chain of frame pointers goes up from there.
+ * Programs run coroutines, or C code, on separate stacks. A stray frame pointer
+ * or a wrong row may lead to memory that is not a frame. So require a call
+ * before the return address, or the start of a stack there, and that a chain of
+ * frame pointers goes up from there.
  *
  * Return: SFRAME_REASON_NONE, or SFRAME_REASON_CFA_ORDER.
  */
@@ -78,12 +78,12 @@ enum sframe_reason unwind_user_switch(struct unwind_user_state *state,
 
 #ifdef unwind_user_call_target
 
-/* How far from its start code is looked at that may have no frame. */
+/* Bytes from its start in which a function may still have no frame. */
 #define UNWIND_USER_ENTRY_BYTES	128
 
 /*
- * Is the function that the call @before @ra leads to the interrupted one, and
- * has nothing but @pushed bytes been put on the stack since?
+ * Did the call before @ra, in the bytes @before, call the interrupted function,
+ * and has that pushed just @pushed bytes since?
  */
 static bool unwind_user_is_entered(struct unwind_user_state *state,
 				   unsigned long ra, unsigned long before,
@@ -104,7 +104,7 @@ static bool unwind_user_is_entered(struct unwind_user_state *state,
 	return unwind_user_code_pushes((u8 *)code, length) == pushed;
 }
 
-/* Does the function return now? Then its return address is on top. */
+/* Is a return next? Then the return address is on top of the stack. */
 static bool unwind_user_is_left(struct unwind_user_state *state,
 				unsigned long before)
 {
@@ -119,9 +119,9 @@ static bool unwind_user_is_left(struct unwind_user_state *state,
  * unwind_user_step_entered - step from a function that has no frame
  * @state:	position of the walk, at an interrupted instruction
  *
- * A leaf has none, and others have none at their first instructions and at the
- * last one. The frame pointer is that of the caller then, and a step by it would
- * leave out the caller.
+ * Leaf functions may have no frame, and others have none at their first
+ * instructions and at the last one. The frame pointer is the caller's then, and
+ * following it would skip the caller.
  *
  * Return: 0, or -ENOENT if it is not certain that there is no frame.
  */
@@ -136,7 +136,7 @@ int unwind_user_step_entered(struct unwind_user_state *state)
 
 	if (!unwind_user_read_text(state, state->sp, &caller.ra, 1))
 		return -ENOENT;
-	/* The caller's frame pointer was saved, and is not yet replaced. */
+	/* The frame pointer was pushed, but still is the caller's. */
 	if (caller.ra == state->fp) {
 		if (!unwind_user_read_text(state, caller.sp, &caller.ra, 1))
 			return -ENOENT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What uprobes change in the registers and on the stack of a task, undone for
- * a walk.
+ * Undo, for a walk, what uprobes change in the registers and on the stack of a
+ * task.
  */
 #ifndef _KERNEL_UNWIND_UPROBES_H
 #define _KERNEL_UNWIND_UPROBES_H
@@ -12,17 +12,18 @@
 #include <linux/uprobes.h>
 
 /*
- * A pending return probe has replaced the return address of a function by that
- * of its trampoline. Which probe is told by @slot, where the call has put the
- * address: after a longjmp(), or where a task has several stacks, the next one
- * in the list need not be it. Functions that were called in tail position have
- * that and the original return address in common.
+ * A pending return probe has replaced the return address of a function with
+ * that of its trampoline. Find the probe by @slot, the stack pointer at the
+ * function's entry: after a longjmp(), or if a task has several stacks, it need
+ * not be the next one in the list. Tail calls share the slot and the original
+ * return address.
  *
- * A function that aligns its stack copies the return address down to its frame
- * pointer, which leads to the @copied one then. No call in between is pending.
+ * A function that realigns its stack copies the return address down to its
+ * frame pointer, which then leads to the @copied one. No call in between is
+ * pending.
  *
- * Return: 0 with the true address in @ra and its place in @slot, or -ESRCH if
- * it is not known.
+ * Return: 0 with the original address in @ra and its slot in @slot, or -ESRCH
+ * if it is not known.
  */
 static __always_inline int
 unwind_user_return_address(const struct unwind_user_state *state,
@@ -50,8 +51,8 @@ unwind_user_return_address(const struct unwind_user_state *state,
 }
 
 /*
- * A probed instruction is run out of line. What it needs of the stack is that
- * of its own address, which is the one to report and to look up.
+ * A probed instruction runs out of line. Report and unwind the probed address,
+ * not the XOL slot.
  */
 static inline void unwind_user_init_uprobes(struct unwind_user_state *state)
 {

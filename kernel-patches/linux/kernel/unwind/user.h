@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a step to the caller reads of the stack, and how it reads it.
+ * Read the stack and step to the caller.
  *
- * Nothing here takes a page fault: it runs in NMI context. A walker that may
- * sleep brings in the page at state->fault and repeats the step.
+ * Nothing here takes a page fault: it may run in an NMI. A walker that may
+ * sleep faults in the page at state->fault and repeats the step.
  *
- * All reads of a step are made in one access section. No function may be called
- * there, so what follows the reads is apart, in unwind_user_enter().
+ * A step makes all its reads in one access section. No function may be called
+ * there, so unwind_user_enter() does the rest of the step after it.
  */
 #ifndef _KERNEL_UNWIND_USER_H
 #define _KERNEL_UNWIND_USER_H
@@ -22,10 +22,10 @@
 
 /*
  * Open the access section of a step; user_read_access_end() closes it. The words
- * that a step reads lie anywhere, so that there is no address to open it for:
- * each pointer is masked, or checked, where it is used. NULL is an address of user
- * space and never refused. Callers have page faults disabled and
- * nmi_uaccess_okay() checked.
+ * that a step reads may be anywhere, so there is no one address to check here:
+ * mask or check each pointer where it is used. NULL is a user address and never
+ * refused. Callers must have disabled page faults and checked
+ * nmi_uaccess_okay().
  */
 static __always_inline void unwind_user_access_begin(void)
 {
@@ -36,10 +36,10 @@ static __always_inline void unwind_user_access_begin(void)
 }
 
 /*
- * A pointer to a word of the stack. Its address is whatever user space likes,
- * so a branch would not do: the CPU may run ahead of it with an address of the
- * kernel, and leave a trace of what it has read there. A mask is arithmetic,
- * which it does not run ahead of. Masked, a bad address faults.
+ * A pointer to a word of the stack. User space controls the address, so a
+ * branch is not enough: the CPU may speculate past it with a kernel address,
+ * and leave a trace of what it reads there. It does not speculate past a mask,
+ * which is arithmetic. A bad address faults once it is masked.
  */
 static __always_inline const void __user *
 unwind_user_stack_ptr(unsigned long addr)
@@ -50,10 +50,10 @@ unwind_user_stack_ptr(unsigned long addr)
 }
 
 /*
- * A pointer to a word of a table: the base that was checked at registration, and
- * which may have a tag, plus an offset that is bounded before it is used. A CPU
- * that runs ahead of that gets up to 64 GiB past user memory. Without masks,
- * nothing of the kernel is so near.
+ * A pointer to a word of a table: the base, which was checked at registration
+ * and may have a tag, plus an offset that is bounds-checked before use. A CPU
+ * that speculates past the check gets at most 64 GiB past user memory.
+ * Architectures without masks have no kernel memory that close.
  */
 static __always_inline const void __user *
 unwind_user_table_ptr(unsigned long addr)
@@ -63,13 +63,13 @@ unwind_user_table_ptr(unsigned long addr)
 	return (const u8 __user *)addr;
 }
 
-/* True unless the mask tells. */
+/* If there is no mask, check the address. */
 static __always_inline bool unwind_user_stack_ok(unsigned long addr)
 {
 	return can_do_masked_user_access() || addr < TASK_SIZE_MAX;
 }
 
-/* *@val = *@ptr in an access section; false, with the page noted, on a fault */
+/* *@val = *@ptr in an access section; on a fault, note the page: false */
 #define unwind_user_get(state, val, ptr)				\
 ({									\
 	__label__ fault;						\
@@ -86,7 +86,7 @@ fault:									\
 	__ok;								\
 })
 
-/* @ws is that of @state, perhaps as a constant. */
+/* @ws is @state->ws, but may be a constant. */
 static __always_inline enum sframe_reason
 unwind_user_get_word(struct unwind_user_state *state, unsigned long *word,
 		     unsigned long addr, unsigned int ws)
@@ -109,8 +109,8 @@ unwind_user_get_word(struct unwind_user_state *state, unsigned long *word,
 }
 
 /*
- * Does a frame record lie at the end of its frame? Otherwise a step by frame
- * pointer tells where the caller's stack pointer is not, no more.
+ * Is a frame record at the top of its frame? If not, a step by frame pointer
+ * only finds a lower bound of the caller's stack pointer.
  */
 #ifndef UNWIND_USER_FP_GIVES_SP
 #define UNWIND_USER_FP_GIVES_SP	1
@@ -123,12 +123,12 @@ unwind_user_sp_known(const struct unwind_user_state *state)
 }
 
 /*
- * What the frame pointer is after a step that does not tell it. No frame is
- * there: it is not aligned.
+ * The frame pointer after a step that does not find it. It is not aligned, so
+ * no frame can be there.
  */
 #define UNWIND_USER_NO_FP	(~0UL)
 
-/* Does each step tell the frame pointer? */
+/* Does each step find the frame pointer? */
 #ifndef UNWIND_USER_FP_TRACKED
 #define UNWIND_USER_FP_TRACKED	1
 #endif
@@ -139,7 +139,7 @@ unwind_user_fp_known(const struct unwind_user_state *state)
 	return UNWIND_USER_FP_TRACKED || state->fp != UNWIND_USER_NO_FP;
 }
 
-/* Is the caller's stack pointer the CFA? Otherwise a frame tells the distance. */
+/* Is the caller's stack pointer the CFA? If not, frame->sp_off is added. */
 #ifndef UNWIND_USER_SP_IS_CFA
 #define UNWIND_USER_SP_IS_CFA	1
 #endif
@@ -157,7 +157,7 @@ unwind_user_caller_sp(const struct unwind_user_frame *frame, unsigned long cfa)
 
 #define UNWIND_USER_HAS_THIRD	(UNWIND_USER_REGNUM_THIRD != U32_MAX)
 
-/* Where the caller's third register is, as in the state. */
+/* Where the caller's third register is stored, like state->third. */
 static __always_inline unsigned long
 unwind_user_caller_third(const struct unwind_user_state *state,
 			 const struct unwind_user_frame *frame,
@@ -182,7 +182,7 @@ unwind_user_get_reg(struct unwind_user_state *state, u16 regnum,
 		       SFRAME_REASON_NONE : SFRAME_REASON_ROW_REGISTER;
 	if (!third || !state->third)
 		return SFRAME_REASON_ROW_REGISTER;
-	/* A read more than others make. */
+	/* Charge one more read than for other registers. */
 	state->sframe.slack--;
 	return unwind_user_get_word(state, val, state->third, state->ws);
 }
@@ -213,7 +213,7 @@ unwind_user_get_base(struct unwind_user_state *state,
 	return known ? SFRAME_REASON_NONE : SFRAME_REASON_ROW_REGISTER;
 }
 
-/* *@val = what a rule says */
+/* *@val = the value of a rule */
 static __always_inline enum sframe_reason
 unwind_user_get_value(struct unwind_user_state *state,
 		      const struct unwind_user_rule *rule, unsigned long cfa,
@@ -237,12 +237,12 @@ unwind_user_get_value(struct unwind_user_state *state,
 
 /**
  * struct unwind_user_caller - registers of a caller, as they were read
- * @cfa:	canonical frame address of the frame that was left
+ * @cfa:	canonical frame address of the callee
  * @sp:		stack pointer
  * @ra:		return address
  * @fp:		frame pointer
  * @lr:		link register, if a signal interrupted the caller
- * @third:	where the third register is, as in the state
+ * @third:	where the third register is stored, like state->third
  */
 struct unwind_user_caller {
 	unsigned long	cfa;
@@ -254,15 +254,15 @@ struct unwind_user_caller {
 };
 
 /*
- * Steps to a lower stack in one walk: with signal frames, this is what keeps a
- * made-up stack from being a loop.
+ * Steps to a lower stack in one walk. This limit and UNWIND_USER_MAX_SIGNALS
+ * keep a forged stack from looping.
  */
 #define UNWIND_USER_MAX_SWITCHES	8
 
 /*
- * May the caller's frame be on another stack, which lies lower? Then it is not
- * just below the stack pointer: that is this stack, with frames of functions that
- * have returned. A signal needs more than a page there.
+ * May the caller's frame be on another, lower stack? It cannot be just below
+ * the stack pointer: this stack is there, with the frames of functions that
+ * have returned. A signal alone needs more than a page there.
  */
 static __always_inline bool
 unwind_user_may_switch(const struct unwind_user_state *state, unsigned long sp,
@@ -274,9 +274,9 @@ unwind_user_may_switch(const struct unwind_user_state *state, unsigned long sp,
 }
 
 /*
- * The caller's stack pointer: the stack must not go down, unless it is another
- * one, which a distance from this one does not lead to. Only a topmost frame can
- * have a caller with the same one. A call leaves the stack aligned to words.
+ * Check the caller's stack pointer. It must not go down, except to another
+ * stack, which an offset from this stack pointer cannot reach. Only the caller
+ * of a topmost frame may have the same one. A call leaves it word-aligned.
  */
 static __always_inline enum sframe_reason
 unwind_user_check_sp(const struct unwind_user_state *state,
@@ -294,10 +294,10 @@ unwind_user_check_sp(const struct unwind_user_state *state,
 }
 
 /*
- * The CFA of a frame whose stack pointer is not known: a frame pointer was
- * followed to it, so if it has a frame record, which is the saved frame pointer
- * and the return address after it, the frame pointer leads there. The stack
- * pointer that would have told the same cannot be below the bound.
+ * Find the CFA of a frame whose stack pointer is not known, since a frame
+ * pointer led to it. If the frame has a frame record, which is the saved frame
+ * pointer and then the return address, the frame pointer points to it. The
+ * stack pointer that follows from this CFA must not be below the bound.
  */
 static __always_inline bool
 unwind_user_record_cfa(const struct unwind_user_state *state,
@@ -348,7 +348,7 @@ unwind_user_read_plain(struct unwind_user_state *state,
 	return SFRAME_REASON_NONE;
 }
 
-/* The same by any rules. */
+/* The same for a frame with any rules. */
 static __always_inline enum sframe_reason
 unwind_user_read_rules(struct unwind_user_state *state,
 		       const struct unwind_user_frame *frame,
@@ -383,8 +383,9 @@ int unwind_user_undo_probe(struct unwind_user_state *state,
 			   struct unwind_user_caller *caller, bool ra_copied);
 
 /*
- * Nothing is mapped below mmap_min_addr, nor at 0. perf takes addresses from
- * PERF_CONTEXT_MAX on for marks, and drops call chains that have a wrong one.
+ * Can @ip be text? Nothing is mapped below mmap_min_addr, nor at 0. perf treats
+ * addresses from PERF_CONTEXT_MAX on as context markers, and drops callchains
+ * with an unknown one.
  */
 static __always_inline bool unwind_user_text(unsigned long ip)
 {
@@ -410,7 +411,7 @@ unwind_user_switch(struct unwind_user_state *state, unsigned long fp,
 }
 #endif
 
-/* Make the caller the frame of the walk. Not in an access section. */
+/* Move the walk to the caller. Not in an access section. */
 static __always_inline enum sframe_reason
 unwind_user_enter(struct unwind_user_state *state,
 		  const struct unwind_user_caller *caller, bool ra_copied)
@@ -447,9 +448,9 @@ unwind_user_enter(struct unwind_user_state *state,
 }
 
 /*
- * There is no step.
+ * Refuse the step.
  *
- * Return: -EFAULT if that is for a page which can be brought in, or -EINVAL.
+ * Return: -EFAULT if faulting in a page may help, or -EINVAL.
  */
 static __always_inline int
 unwind_user_refuse(struct unwind_user_state *state, enum sframe_reason reason)
@@ -496,12 +497,12 @@ unwind_user_step_fp(struct unwind_user_state *state, unsigned int ws)
 	if (unlikely(state->topmost)) {
 		if (state->regs && unwind_user_at_function_start(state->regs))
 			return unwind_user_step_entry(state);
-		/* For tasks with windows: the others are walked as ever. */
+		/* Only with windows: do not change the walks of other tasks. */
 		if (state->sframe.reg && !unwind_user_step_entered(state))
 			return 0;
 	}
 
-	/* A frame pointer below the stack pointer is one of another stack. */
+	/* A frame pointer below the stack pointer is on another stack. */
 	if (unlikely(state->fp < state->sp) &&
 	    !unwind_user_may_switch(state, state->fp + 2 * ws, ws))
 		return unwind_user_refuse(state, SFRAME_REASON_CFA_ORDER);
@@ -544,7 +545,7 @@ unwind_user_step_rules(struct unwind_user_state *state,
 	return reason ? unwind_user_refuse(state, reason) : 0;
 }
 
-/* Step to the frame that this one has the address of. */
+/* Step to the frame that the back chain points to. */
 static inline int unwind_user_step_backchain(struct unwind_user_state *state)
 {
 	static const struct unwind_user_frame chained = {
@@ -578,7 +579,7 @@ static inline int unwind_user_step_backchain(struct unwind_user_state *state)
 
 #endif
 
-/* The step of a task with the kernel's word size where there is no window. */
+/* Step outside of windows, for tasks with the kernel's word size. */
 static __always_inline int
 unwind_user_step_fallback(struct unwind_user_state *state)
 {

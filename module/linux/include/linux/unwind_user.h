@@ -42,7 +42,7 @@ static inline unsigned long unwind_user_lr(struct pt_regs *regs)
 #define unwind_user_lr unwind_user_lr
 #endif
 
-/* Where a call puts the return address, from the CFA of the called function. */
+/* The stack pointer at a function's entry, as in return_instance. */
 #ifndef unwind_user_ra_slot
 static inline unsigned long unwind_user_ra_slot(unsigned long cfa,
 						unsigned int ws)

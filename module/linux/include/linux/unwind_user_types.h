@@ -28,7 +28,7 @@ enum unwind_user_type {
  * struct unwind_stacktrace - the user stack of a task
  * @nr:		number of @entries
  * @entries:	addresses, the innermost first
- * @assisted:	they are what the program said, not the kernel's own walk
+ * @assisted:	@entries come from the program, not from the kernel's walk
  */
 struct unwind_stacktrace {
 	unsigned int	nr;
@@ -36,7 +36,7 @@ struct unwind_stacktrace {
 	bool		assisted;
 };
 
-/* Where the value of an unwind rule starts from, and whether it is loaded. */
+/* The base of an unwind rule, and whether the value is loaded from memory. */
 enum unwind_user_from {
 	UNWIND_USER_FROM_NONE =			0,	/* value is kept */
 	UNWIND_USER_FROM_CFA,
@@ -50,11 +50,11 @@ enum unwind_user_from {
 
 /**
  * struct unwind_user_rule - how to find one value of the calling frame
- * @from:	what the rule starts from, enum unwind_user_from; with
- *		UNWIND_USER_DEREF the value is loaded from there + @off, else it
+ * @from:	base of the rule, enum unwind_user_from; with
+ *		UNWIND_USER_DEREF the value is loaded from base + @off, else it
  *		is that sum
  * @regnum:	DWARF register number, for UNWIND_USER_FROM_REG
- * @off:	added
+ * @off:	offset from the base
  */
 struct unwind_user_rule {
 	u8					from;
@@ -62,7 +62,7 @@ struct unwind_user_rule {
 	s32					off;
 };
 
-/* What a frame is, and so what a step from it does. */
+/* The kind of a frame decides where a step from it goes. */
 enum unwind_user_kind {
 	UNWIND_USER_FRAME_PLAIN =		0,	/* to its caller */
 	UNWIND_USER_FRAME_RULES,		/* the same */
@@ -72,20 +72,20 @@ enum unwind_user_kind {
 };
 
 /*
- * The third register that functions keep for their callers, after the stack and
- * the frame pointer: some start their CFA from it. Each architecture has its own,
- * or none. That of the caller is:
+ * A third register that functions preserve, besides the stack and frame
+ * pointer: some base their CFA on it. It depends on the architecture, which may
+ * have none. The caller's is:
  */
 enum unwind_user_third {
 	UNWIND_USER_THIRD_UNKNOWN =		0,
 	UNWIND_USER_THIRD_KEPT,
-	/* More: stored so many words below the CFA */
+	/* n > 1: stored n words below the CFA */
 };
 
 /**
  * struct unwind_user_frame - how to step from a frame
- * @cfa:	canonical frame address; this and what follows is for frames
- *		with a caller. In a plain frame, as most are, it starts from the
+ * @cfa:	canonical frame address; all but @kind needs a caller to be
+ *		valid. In a plain frame, as most are, the CFA is based on the
  *		stack or frame pointer, the return address is on the stack, and
  *		so is the frame pointer unless it is kept
  * @ra:		return address
@@ -94,7 +94,7 @@ enum unwind_user_third {
  * @sp_off:	from the CFA to the stack pointer of the caller
  * @kind:	enum unwind_user_kind
  * @ra_copied:	@ra may be a copy of the return address, made by the function
- * @exact:	@ra is not behind a call, see @exact_ip of the state
+ * @exact:	@ra does not follow a call, see @exact_ip of the state
  * @third:	the caller's third register, enum unwind_user_third
  */
 struct unwind_user_frame {
@@ -113,42 +113,48 @@ struct return_instance;
 struct sframe_registry;
 struct sframe_window;
 
-/* Ranges that a walk keeps besides the one it is in. */
+/* Ranges that a walk keeps, besides the current one. */
 #define SFRAME_KEPT_RANGES	3
 
 /**
- * struct sframe_kept_range - what a walk has looked up
- * @window:	that covers the range, or NULL
+ * struct sframe_kept_range - look-up result that a walk keeps
+ * @window:	window that covers the range, or NULL
  * @first:	first address
  * @length:	number of addresses, 0 for none
+ * @bias:	address of file offset 0, if @window belongs to a file
  */
 struct sframe_kept_range {
 	struct sframe_window	*window;
 	unsigned long		first;
 	unsigned long		length;
+	unsigned long		bias;
 };
 
 /**
- * struct sframe_walk - SFrame windows in one walk
+ * struct sframe_walk - use of SFrame windows in one walk
  * @reg:	registry of the address space
- * @window:	the last one that was looked up; NULL if there was none
- * @first:	first address for which @window is the answer
- * @length:	how many follow, with it
- * @seq:	changes of the registry before the look-up
- * @kept:	looked up before that, after the same changes
- * @looks:	how often a range was looked up
+ * @window:	result of the last look-up; NULL if there was none
+ * @first:	first address that this result holds for
+ * @length:	number of addresses that it holds for
+ * @bias:	as in struct sframe_kept_range
+ * @seq:	sequence count of @reg before the look-up
+ * @files_seq:	sframe_files_seq before the look-up
+ * @kept:	earlier results with the same @seq and @files_seq
+ * @looks:	number of look-ups
  * @deadline:	end of the walk by local_clock(), or 0
  * @stopped:	since when no window was used, by the same clock, or 0
- * @budget:	reads and rows that the walk may take still
- * @slack:	how many of them until it is looked at the clock
- * @frame:	how to step from the frame, as decoded
+ * @budget:	reads and rows left to the walk, as of the last deadline check
+ * @slack:	reads and rows left before the next deadline check
+ * @frame:	decoded rules of the current frame
  */
 struct sframe_walk {
 	struct sframe_registry			*reg;
 	struct sframe_window			*window;
 	unsigned long				first;
 	unsigned long				length;
+	unsigned long				bias;
 	u64					seq;
+	u64					files_seq;
 	struct sframe_kept_range		kept[SFRAME_KEPT_RANGES];
 	unsigned int				looks;
 	u64					deadline;
@@ -158,7 +164,7 @@ struct sframe_walk {
 	struct unwind_user_frame		frame;
 };
 
-/* No register is stored at this address. */
+/* Not stored, still in the register: never the address of a slot. */
 #define UNWIND_USER_IN_REGS		1UL
 
 /**
@@ -167,24 +173,24 @@ struct sframe_walk {
  * @sp:		stack pointer of the frame
  * @fp:		frame pointer register as of the frame
  * @lr:		link register, valid in the topmost frame only
- * @third:	address where the third register as of the frame is stored;
- *		UNWIND_USER_IN_REGS, or 0 if it is not known
+ * @third:	address where the frame's third register is stored;
+ *		UNWIND_USER_IN_REGS if in @regs, or 0 if it is not known
  * @regs:	registers of the topmost frame, for rules that name one; NULL
- *		behind a signal frame
+ *		after a signal frame
  * @ri:		pending return probes of the task
  * @fault:	user address that the last step could not read
- * @fault_size:	bytes there
+ * @fault_size:	size of that read
  * @reason:	why the last step was refused, enum sframe_reason
  * @ws:		word size of the task
  * @current_type: how the last frame was found
- * @available_types: ways to try
+ * @available_types: types to try
  * @signals:	signal frames that were passed
  * @switches:	steps to a lower stack that were made
  * @topmost:	no step was made yet, or the last one was a signal frame
  * @exact_ip:	@ip is the next instruction to run, not a return address,
- *		which may belong to the function behind that of the call
- * @sp_bound:	@sp is no more than a bound: a frame pointer was followed which
- *		does not lie at the end of its frame
+ *		which may belong to the function after the calling one
+ * @sp_bound:	@sp is only a lower bound: the last step followed a frame
+ *		pointer, whose record need not be at the top of its frame
  * @done:	the walk has ended
  * @sframe:	for UNWIND_USER_TYPE_SFRAME
  */

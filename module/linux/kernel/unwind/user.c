@@ -15,18 +15,18 @@
 #include "user.h"
 
 /*
- * Pages that one step may wait for: it reads a few words of the stack, and 32
- * bits of an index in a search that halves it.
+ * Page faults that one step may take: a few for the stack, and up to 32 for the
+ * binary search of an index.
  */
 #define UNWIND_USER_MAX_FAULTS	64
 
-/* Steps with preemption disabled. */
+/* Steps before preemption is enabled again. */
 #define UNWIND_USER_MAX_STEPS	16
 
 /**
- * unwind_user_undo_probe - find the true return address
+ * unwind_user_undo_probe - find the original return address
  * @state:	position of the walk
- * @caller:	as it was read; sp and ra are changed
+ * @caller:	registers as read; sp and ra are corrected
  * @ra_copied:	see struct unwind_user_frame
  *
  * Return: 0 or -ESRCH.
@@ -55,13 +55,13 @@ int unwind_user_step_entry(struct unwind_user_state *state)
 	return unwind_user_step_plain(state, &entry, state->ws);
 }
 
-/* Apart, so that the word size of other tasks is a constant. */
+/* Separate, so that the word size is a constant for other tasks. */
 static noinline int unwind_user_step_compat(struct unwind_user_state *state)
 {
 	return unwind_user_step_fp(state, sizeof(u32));
 }
 
-/* One step without page faults, by the first type that has one. */
+/* Make one step without page faults, by the first type that succeeds. */
 static int unwind_user_step(struct unwind_user_state *state)
 {
 	unsigned long iter_mask = state->available_types;
@@ -106,7 +106,7 @@ static bool unwind_user_has_sframe(const struct unwind_user_state *state)
 	return state->available_types & UNWIND_USER_TYPE_SFRAME;
 }
 
-/* Store the callers that steps made at once lead to. Return: how many. */
+/* Make several steps at once and store the callers. Return: how many. */
 static noinline unsigned int
 unwind_user_steps_sframe(struct unwind_user_state *state,
 			 struct unwind_stacktrace *trace,
@@ -121,10 +121,10 @@ unwind_user_steps_sframe(struct unwind_user_state *state,
 }
 
 /*
- * As many steps as can be made without page faults, but not so many that others
- * would have to wait for the CPU.
+ * Make steps until one needs a page fault, but do not make other tasks wait
+ * long for the CPU.
  *
- * Return: 0, or why no step can be made.
+ * Return: 0, or the error of the last step.
  */
 static int unwind_user_steps(struct unwind_user_state *state,
 			     struct unwind_stacktrace *trace,
@@ -153,7 +153,7 @@ static int unwind_user_steps(struct unwind_user_state *state,
 	return 0;
 }
 
-/* Bring in what the last step has missed. */
+/* Fault in the memory that the last step could not read. */
 static bool unwind_user_fault_in(const struct unwind_user_state *state)
 {
 	return !fault_in_readable((const char __user *)state->fault,
@@ -195,7 +195,7 @@ static void unwind_user_walk(struct unwind_user_state *state,
  * @state:	filled
  * @regs:	the registers
  *
- * Return: false if the task's stacks are not understood.
+ * Return: false if the task's stacks cannot be unwound.
  */
 bool unwind_user_init(struct unwind_user_state *state, struct pt_regs *regs)
 {

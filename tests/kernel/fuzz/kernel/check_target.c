@@ -14,6 +14,7 @@
 #include "input.h"
 #include "sframe_packed.h"
 #include "alone.h"
+#include "no-files.h"
 
 void *malloc(size_t size);
 void free(void *memory);
@@ -47,6 +48,7 @@ static const u8 *section;
 static unsigned long length;
 static struct sframe_window_opts opts;
 static struct sframe_window *window;
+static struct sframe_window copy;	/* with the table as a file's, if .copied */
 
 static int load(void *dst, unsigned long addr, unsigned long size)
 {
@@ -182,6 +184,25 @@ enum sframe_reason unwind_user_switch(struct unwind_user_state *state,
 
 static struct sfjit_table table;
 
+/* A copy is read without the checks of a step, to the same rules. */
+static void compare_copy(unsigned long ip, enum sframe_reason want,
+			 const struct unwind_user_frame *frame)
+{
+	struct unwind_user_state state = {
+		.topmost = true, .sframe = {
+			.slack = SFRAME_INTERVAL, .bias = opts.text_bias,
+		},
+	};
+	enum sframe_reason reason;
+
+	reason = sframe_read_packed(&state, &copy, ip, NULL);
+	if (reason != want)
+		finding("a copy is read otherwise");
+	if (reason == SFRAME_REASON_NONE &&
+	    memcmp(&state.sframe.frame, frame, sizeof(*frame)))
+		finding("a copy has another rule");
+}
+
 static enum sframe_reason kernel_row(unsigned long ip, bool *signal,
 				     struct unwind_user_frame *frame)
 {
@@ -195,6 +216,8 @@ static enum sframe_reason kernel_row(unsigned long ip, bool *signal,
 	reason = sframe_is_packed(window) ?
 		 sframe_read_packed(&state, window, ip, NULL) :
 		 sframe_read(&state, window, ip, &func, NULL);
+	if (copy.copied)
+		compare_copy(ip, reason, &state.sframe.frame);
 	if (reason)
 		return reason;
 	*frame = state.sframe.frame;
@@ -362,6 +385,30 @@ static bool is_own_rule(const struct sfjit_complaint *complaint)
 	       !is_in_text((unsigned long)complaint->address);
 }
 
+static bool is_table(void)
+{
+	return length >= 2 && number(0, 2) == PACKED_MAGIC;
+}
+
+/* The table as that of a file; addresses in it are offsets then. */
+static void copy_table(void)
+{
+	copy = (struct sframe_window){ .format = SFRAME_FORMAT_PACKED };
+	copy.copied = is_table() &&
+		      !sframe_check_copy(&copy.packed, section, length, 0);
+}
+
+/* Does the text of the window reach all blocks, to their ends? */
+static bool is_all_text(void)
+{
+	const struct sframe_packed *packed = &window->packed;
+	const u32 last = packed->text_length - 1;
+
+	return !packed->repeat && last % 256 == 255 &&
+	       is_in_text(packed->text_start) &&
+	       is_in_text(packed->text_start + last);
+}
+
 static void compare_all(void)
 {
 	struct sfjit_complaint complaint = { 0 };
@@ -371,8 +418,13 @@ static void compare_all(void)
 	u32 nr;
 	bool signal, all = true;
 
-	if (sframe_is_packed(window))
+	if (sframe_is_packed(window)) {
 		all = compare_table();
+		if (copy.copied && !all)
+			finding("a table with a bad row is taken for a file");
+		if (!copy.copied && !ret && is_all_text())
+			finding("a good table is not taken for a file");
+	}
 	for (nr = 0; nr < window->section.num_fdes; nr++)
 		all &= compare_function(nr);
 	if (!ret && !all)
@@ -397,11 +449,6 @@ static u64 address(u64 value)
 	default:
 		return value;
 	}
-}
-
-static bool is_table(void)
-{
-	return length >= 2 && number(0, 2) == PACKED_MAGIC;
 }
 
 static void compare(const struct input *in)
@@ -431,6 +478,7 @@ static void compare(const struct input *in)
 		.bias = opts.text_bias,
 	};
 	window = NULL;
+	copy_table();
 	ret = sframe_prctl_register(1, (unsigned long)section, length,
 				    (unsigned long)&opts);
 	if (ret && ret != -EINVAL)

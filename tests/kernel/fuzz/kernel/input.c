@@ -144,15 +144,13 @@ static void load_section(struct input *in, const u8 *data, size_t size)
 static void load_opts(const struct input *in, u32 flags, u32 format, u64 start,
 		      u64 length)
 {
-	u64 bias = in->regs[BIAS_REG];
 	struct sframe_window_opts opts = {
-		.size = (bias ? SFRAME_WINDOW_OPTS_SIZE_VER1 :
-				SFRAME_WINDOW_OPTS_SIZE_VER0) + in->opts_size,
+		.size = sizeof(opts) + in->opts_size,
 		.flags = flags,
 		.text_start = start,
 		.text_length = length,
 		.format = format,
-		.text_bias = bias,
+		.text_bias = in->regs[BIAS_REG],
 	};
 
 	memset(opts_bytes, 0, sizeof(opts_bytes));

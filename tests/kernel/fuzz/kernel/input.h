@@ -71,7 +71,7 @@ struct input {
 	u8 pad;			/* bytes before the section */
 	u8 max_frames;		/* of a walk; 0 is the kernel's maximum; or how
 				   much a step reads until it sees the clock */
-	u16 budget;		/* of a step; 0 in a walk is no time */
+	u16 budget;		/* of a step, or the time of a walk */
 	u16 section_size;	/* bytes that follow */
 	u16 second;		/* offset of the second section */
 	s16 beyond;		/* registered length, past the end */

@@ -5,6 +5,7 @@
 
 #include "model.h"
 #include "user.h"
+#include "no-files.h"
 
 struct model model;
 

@@ -23,6 +23,7 @@ int printf(const char *format, ...);
 #define STACK_WORDS	128
 #define FP		(STACK + 0x100)
 #define TABLE		0x20000000UL
+#define FILE_BIAS	0x05000000UL
 
 /* Words of a frame, from the caller's stack pointer. */
 #define CFA(off)	((off) + MACHINE_SAVED)
@@ -43,15 +44,18 @@ static struct {
 
 static unsigned long stack[STACK_WORDS];
 static struct sframe_registry registry;
+u64 sframe_files_seq;
 static struct sframe_window window = { .format = SFRAME_FORMAT_PACKED };
 static struct sframe_window other_window = { .format = SFRAME_FORMAT_PACKED };
 static struct sframe_kept_range found;	/* by each look-up */
 static struct unwind_user_state state;
 static unsigned long ips[SFRAME_STEPS + 1];
 static unsigned int tried, reads, sections, looks, finds;
+static unsigned int bounded;	/* addresses that no CPU runs ahead with */
 static unsigned int change_at;	/* registers a window at this read, or 0 */
 static unsigned int miss_at;	/* the page of this read is not there, or 0 */
 static bool time_is_over, open;
+static bool copied;		/* the table is that of a file */
 static long ra_off;		/* of a return address, from the caller's sp */
 static u64 clock;
 
@@ -75,9 +79,11 @@ void sframe_find_window(struct sframe_walk *walk, unsigned long ip)
 		finding("a window is looked up while user access is open");
 	finds++;
 	walk->seq = registry.seq;
+	walk->files_seq = sframe_files_seq;
 	walk->window = found.window;
 	walk->first = found.first;
 	walk->length = found.length;
+	walk->bias = found.bias;
 }
 
 int sframe_check_range(unsigned long addr, unsigned long len,
@@ -128,6 +134,7 @@ unsigned long shim_mask(unsigned long addr)
 
 unsigned long shim_index_nospec(unsigned long index, unsigned long size)
 {
+	bounded++;
 	return index;
 }
 
@@ -187,14 +194,18 @@ static void begin(unsigned int bucket, unsigned int unit)
 {
 	unsigned int i;
 
-	if (sframe_read_packed_header(&window.packed, TABLE, sizeof(table),
-				      0x1000))
+	if (copied ? sframe_check_copy(&window.packed, &table, sizeof(table),
+				       0x1000 - FILE_BIAS) :
+		     sframe_read_packed_header(&window.packed, TABLE,
+					       sizeof(table), 0x1000))
 		finding("a good table is refused");
+	window.copied = copied;
 	for (i = 0; i < STACK_WORDS; i++)
 		stack[i] = TEXT + 3 * BUCKET + UNIT;
-	change_at = miss_at = reads = sections = looks = finds = 0;
+	change_at = miss_at = reads = sections = looks = finds = bounded = 0;
 	found = (struct sframe_kept_range) {
 		.window = &window, .first = TEXT, .length = 4 * BUCKET,
+		.bias = FILE_BIAS,
 	};
 	time_is_over = false;
 	ra_off = -8;
@@ -204,8 +215,9 @@ static void begin(unsigned int bucket, unsigned int unit)
 		.fp = FP, .ws = 8,
 		.sframe = {
 			.reg = &registry, .seq = registry.seq,
+			.files_seq = sframe_files_seq,
 			.window = &window, .first = TEXT, .length = 4 * BUCKET,
-			.slack = SFRAME_INTERVAL,
+			.bias = FILE_BIAS, .slack = SFRAME_INTERVAL,
 		},
 	};
 }
@@ -239,6 +251,8 @@ static void expect(const char *what, unsigned int nr, unsigned long sp,
 		finding("a step that was not made has changed the state");
 	if (nr && state.ip != word_at(sp + ra_off))
 		finding("another caller");
+	if (before.sframe.window == &window && copied && nr && !bounded)
+		finding("a CPU may run ahead of the bound of an address");
 	if (state.topmost != before.topmost || state.exact_ip != before.exact_ip)
 		finding("steps between frames of calls change their kind");
 }
@@ -505,7 +519,10 @@ static void try_found(void)
 static void begin_two(struct sframe_window *there, unsigned int keep)
 {
 	begin(0, 0);
-	other_window.packed = window.packed;
+	/* A window that the process has registered, also beside a file. */
+	if (sframe_read_packed_header(&other_window.packed, TABLE, sizeof(table),
+				      0x1000))
+		finding("a good table is refused");
 	state.sframe.length = BUCKET;
 	state.sframe.kept[keep] = (struct sframe_kept_range) {
 		.window = there, .first = TEXT + BUCKET, .length = 3 * BUCKET,
@@ -559,6 +576,7 @@ static void try_kept(void)
 {
 	const struct sframe_kept_range here = {
 		.window = &window, .first = TEXT, .length = 3 * BUCKET,
+		.bias = FILE_BIAS,
 	};
 	struct sframe_walk *walk = &state.sframe;
 	unsigned int i;
@@ -567,6 +585,7 @@ static void try_kept(void)
 	for (i = 0; i < SFRAME_KEPT_RANGES; i++) {
 		begin(0, 0);
 		walk->window = NULL;
+		walk->bias = 0;
 		walk->first = TEXT + 8 * BUCKET;
 		walk->length = BUCKET;
 		walk->kept[i] = here;
@@ -582,6 +601,9 @@ static void try_kept(void)
 	walk->kept[0] = here;
 	registry.seq++;
 	expect_found("a range that was kept before a change");
+	begin(0, 0);
+	sframe_files_seq++;
+	expect_found("a range from before a file lost its table");
 }
 
 /* After a step by frame pointer without a known stack pointer. */
@@ -929,6 +951,84 @@ static void try_bounds(void)
 	refused("an id of no rule", SFRAME_REASON_FRE_OFFSET);
 }
 
+/* Tables that are checked as a whole, before they are those of files. */
+
+static int check(void)
+{
+	struct sframe_packed packed;
+
+	tried++;
+	return sframe_check_copy(&packed, &table, sizeof(table), 0);
+}
+
+static void is_good(const char *what)
+{
+	if (check())
+		finding(what);
+}
+
+static void is_bad(const char *what)
+{
+	if (check() != -EINVAL)
+		finding(what);
+	make_table();
+}
+
+static void try_bad_blocks(void)
+{
+	const unsigned int last = sizeof(table.blocks) - 1;
+	u8 *block = table.blocks;
+
+	table.index[1] |= sizeof(table.blocks);
+	is_bad("a block that begins after the last one");
+	table.index[1] |= sizeof(table.blocks) + 1;
+	is_bad("a block in the padding");
+	block[0] = 255;
+	memset(block + 256, BY_SP, 256);
+	is_bad("a block whose changes stand still");
+	block[1] = 33;
+	is_bad("a block whose changes go back");
+	block[2] = 16;
+	is_bad("a block with a change twice");
+	block[3] = NR_RULES;
+	is_bad("a block whose first rule there is not");
+	block[5] = NR_RULES;
+	is_bad("a block whose last rule there is not");
+	table.index[1] = SFRAME_PACKED_BLOCK | (last - 1);
+	is_good("the last block there may be");
+	block[last - 1] = 1;
+	is_bad("a block that leaves the blocks");
+	table.index[1] |= SFRAME_PACKED_WIDE;
+	is_bad("wide ids that are narrow");
+	table.index[1] |= SFRAME_PACKED_WIDE;
+	memcpy(block + 3, (const u16[]){ BY_SP, BY_FP, OTHER }, 6);
+	is_good("a block with wide ids");
+	memcpy(block + 7, (const u16[]){ BY_SP + 256 }, 2);
+	is_bad("a wide id whose lower byte is a rule");
+}
+
+static void try_copies(void)
+{
+	struct sframe_packed packed;
+
+	make_table();
+	is_good("a table");
+	if (sframe_check_copy(&packed, &table, sizeof(table.header) - 1, 0) !=
+	    -EINVAL)
+		finding("a header that is not whole");
+	if (sframe_check_copy(&packed, &table, sizeof(table) - 1, 0) != -EINVAL)
+		finding("a table without its padding");
+	table.header.magic = 0;
+	is_bad("another file");
+	table.index[3] = NR_RULES;
+	is_bad("a bucket whose rule there is not");
+	table.index[3] = BY_SP + 0x10000;
+	is_bad("a number of 17 bits");
+	table.rules[BY_SP].kind = SFRAME_PACKED_ADDEND;
+	is_bad("a rule that is none");
+	try_bad_blocks();
+}
+
 int main(void)
 {
 	try_steps();
@@ -954,6 +1054,19 @@ int main(void)
 	try_places();
 	try_addends();
 	try_bounds();
+	try_copies();
+	/* The same steps, where they have no bounds. */
+	copied = true;
+	try_steps();
+	try_slack();
+	try_clock();
+	try_kept();
+	try_two();
+	try_many();
+	refused_at(TEXT + BUCKET, "a rule of a file", SFRAME_REASON_NONE);
+	refused_at(TEXT + 3 * BUCKET, "no rule of a file", SFRAME_REASON_NO_ROW);
+	refused_at(TEXT + 4 * BUCKET, "an address after the text of a file",
+		   SFRAME_REASON_NO_FDE);
 	printf("%u cases: no finding\n", tried);
 	return 0;
 }

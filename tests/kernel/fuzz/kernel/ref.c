@@ -27,8 +27,7 @@ struct opts {
 	u64 bias;
 };
 
-/* Of the first version, and with the bias. */
-#define OPTS_FIRST	32
+/* Their size so far. */
 #define OPTS_KNOWN	40
 
 static int read_opts(struct opts *opts, unsigned long addr)
@@ -42,7 +41,7 @@ static int read_opts(struct opts *opts, unsigned long addr)
 		return 0;
 	if (model_take_loads(addr, 4, &size))
 		return -EFAULT;
-	if (size < OPTS_FIRST)
+	if (size < OPTS_KNOWN)
 		return -EINVAL;
 	if (size > PAGE_SIZE)
 		return -E2BIG;
@@ -52,8 +51,7 @@ static int read_opts(struct opts *opts, unsigned long addr)
 	for (i = OPTS_KNOWN; i < size; i++)
 		if (bytes[i - OPTS_KNOWN])
 			return -E2BIG;
-	memset(bytes, 0, OPTS_KNOWN);
-	if (model_take_loads(addr, min(size, (u32)OPTS_KNOWN), bytes))
+	if (model_take_loads(addr, OPTS_KNOWN, bytes))
 		return -EFAULT;
 	opts->flags = get_number(bytes + 4, 4);
 	opts->text_start = get_number(bytes + 8, 8);
@@ -753,7 +751,7 @@ static enum sframe_reason three_places(const struct ref_window *ref,
 		return SFRAME_REASON_ROW_RULE;
 	if (frame->cfa.base == REF_NONE || frame->cfa.base == REF_CFA ||
 	    (frame->ra.base == REF_CFA && !frame->ra.load) ||
-	    (frame->ra.base == REF_NONE && MACHINE_RA) || rule[0] & 0x80)
+	    (frame->ra.base == REF_NONE && MACHINE_RA != 0) || rule[0] & 0x80)
 		return SFRAME_REASON_ROW_RULE;
 	if (frame->ra.base == REF_NONE)
 		frame->ra.base = REF_LR;
@@ -1675,7 +1673,7 @@ unsigned int ref_deferred_walk(unsigned long *ips, unsigned int max,
 	if (shim_task.flags & PF_KTHREAD || !user_mode(&shim_regs) ||
 	    !start(&state))
 		return 0;
-	windows = state.ws == 8 && model.nr_windows && model.limit;
+	windows = state.ws == 8 && model.nr_windows;
 	if (windows && max > 1)
 		start_windows(&state, max, false);
 	ips[nr++] = state.ip;
@@ -1695,8 +1693,7 @@ unsigned int ref_perf_walk(unsigned long *ips, unsigned int max,
 	unsigned int nr = 0;
 
 	*reason = SFRAME_REASON_NONE;
-	if (!start(&state) || state.ws != 8 || !model.nr_windows ||
-	    !model.limit || !max)
+	if (!start(&state) || state.ws != 8 || !model.nr_windows || !max)
 		return 0;
 	start_windows(&state, max, true);
 	while (nr < max && !next(&state, true, reason) && !state.done) {

@@ -32,6 +32,9 @@ static void other_calls(const u64 *args)
 	if (sframe_prctl_query(args[0], args[1], args[2], args[3]) !=
 	    wanted_answer(args[0], args[1], args[2], args[3]))
 		finding("a query is answered otherwise");
+	want = zero && !(args[0] & 1) ? NO_FILES_DESCRIPTOR : -EINVAL;
+	if (sframe_prctl_files(args[0] & 1, args[1], args[2], args[3]) != want)
+		finding("a descriptor is opened otherwise");
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)

@@ -12,6 +12,7 @@
 #include "sframe_packed.h"
 #include "sframe_step.h"
 #include "alone.h"
+#include "no-files.h"
 #include "machine.h"
 #include "rules.h"
 
@@ -200,9 +201,26 @@ static void check_reads(void)
 		finding("user access is left open");
 }
 
+/* The same rule without a read, if the table is a file's? */
+static bool compare_copy(const struct sframe_window *copy, unsigned long addr,
+			 enum sframe_reason want,
+			 const struct unwind_user_frame *frame)
+{
+	struct unwind_user_state state = { .topmost = true };
+	enum sframe_reason reason;
+
+	reads = 0;
+	reason = sframe_read_packed(&state, copy, addr, NULL);
+	if (reads)
+		finding("a copy of a table is read as user memory");
+	return reason == want &&
+	       (reason || !memcmp(&state.sframe.frame, frame, sizeof(*frame)));
+}
+
 /* Return: is the rule of this address the same? */
 static bool compare(const struct sfg_packed *table,
-		    const struct sframe_window *window, unsigned long addr,
+		    const struct sframe_window *window,
+		    const struct sframe_window *copy, unsigned long addr,
 		    struct rules_found *found)
 {
 	struct unwind_user_state state = { .topmost = true };
@@ -225,6 +243,8 @@ static bool compare(const struct sfg_packed *table,
 	reason = sframe_read_packed(&state, window, addr, NULL);
 	check_reads();
 	found->most_reads = max(found->most_reads, reads);
+	if (!compare_copy(copy, addr, reason, &state.sframe.frame))
+		return false;
 	if (reason || kind == RULES_UNKNOWN)
 		return reason == SFRAME_REASON_NO_ROW && kind == RULES_UNKNOWN;
 	return kind == state.sframe.frame.kind &&
@@ -235,6 +255,7 @@ int rules_compare(const void *data, unsigned long size,
 		  struct rules_found *found)
 {
 	struct sframe_window window = { .format = SFRAME_FORMAT_PACKED };
+	struct sframe_window copy = window;
 	struct sfg_packed table;
 	struct sfg_error err;
 	unsigned long addr, end;
@@ -247,9 +268,12 @@ int rules_compare(const void *data, unsigned long size,
 	    sframe_read_packed_header(&window.packed, (unsigned long)data, size,
 				      0))
 		return 1;
+	if (sframe_check_copy(&copy.packed, data, size, 0))
+		finding("a file's table is refused");
+	copy.copied = true;
 	end = table.header.text_start + table.header.text_length;
 	for (addr = table.header.text_start; addr < end; addr++)
-		if (!compare(&table, &window, addr, found) &&
+		if (!compare(&table, &window, &copy, addr, found) &&
 		    !found->different++)
 			found->first = addr;
 	return 0;

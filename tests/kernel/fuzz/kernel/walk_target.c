@@ -52,8 +52,7 @@ static void compare_refused(enum sframe_reason reason)
 static void begin(struct input *in, const u8 *data, size_t size)
 {
 	input_load(in, data, size);
-	/* 0 switches windows off. */
-	model.limit = in->budget;
+	model.limit = in->budget ?: 1;
 	input_windows(in);
 	input_events(in);
 }

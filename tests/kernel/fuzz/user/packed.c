@@ -96,7 +96,7 @@ static void require_written(const struct sfg_packed *t)
 
 	collect(t, &fdes);
 	if (!t->header.repeat)
-		require_packed(t->arch, &fdes, false);
+		require_packed(arch_by_number(t->header.abi_arch), &fdes, false);
 }
 
 static void run(const uint8_t *data, size_t size)
@@ -137,7 +137,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max,
 /* Makes a header consistent with itself and with the length after it. */
 static void repair(uint8_t *data, size_t room)
 {
-	const struct sfg_arch *arch = sfg_arch_by_abi(1 + (data[3] & 3));
+	unsigned int abi = sfg_abi_has_sframe(data[3]) ? data[3] :
+			   1 + (data[3] & 3);
+	const struct sfg_arch *arch = sfg_arch_by_abi(abi);
 	unsigned int shift = SFRAME_PACKED_BUCKET_SHIFT + arch->unit_shift;
 	bool swap = arch_swaps(arch);
 	struct sframe_packed_header h;
@@ -152,7 +154,7 @@ static void repair(uint8_t *data, size_t room)
 	buckets = buckets <= room / 4 ? buckets : room / 4;
 	h = (struct sframe_packed_header){
 		.magic = swap16(swap, SFRAME_PACKED_MAGIC),
-		.version = SFRAME_PACKED_VERSION, .abi_arch = arch->abi,
+		.version = SFRAME_PACKED_VERSION, .abi_arch = abi,
 		.unit_shift = arch->unit_shift, .repeat = data[5] & -(1 << arch->unit_shift),
 		.nr_rules = swap16(swap, rules),
 		.text_start = swap64(swap, 0x10000),

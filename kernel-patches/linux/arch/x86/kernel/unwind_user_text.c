@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What instructions of x86-64 do to the stack pointer, for walks of user stacks.
+ * Find instructions that change the stack pointer, for walks of user stacks.
  */
 #include <linux/bits.h>
 #include <linux/ptrace.h>
@@ -16,7 +16,7 @@ static bool unwind_user_insn_is_push_fp(const struct insn *insn)
 	return insn->length == 1 && insn->opcode.bytes[0] == 0x55;
 }
 
-/* CMP and TEST have no result; x87 has registers of its own. */
+/* CMP and TEST write no register; x87 registers are separate. */
 static bool unwind_user_insn_only_reads(const struct insn *insn)
 {
 	switch (insn->opcode.bytes[0]) {
@@ -33,7 +33,7 @@ static bool unwind_user_insn_only_reads(const struct insn *insn)
 	}
 }
 
-/* Does ModRM have a part of the opcode in place of a register? */
+/* Does ModRM.reg extend the opcode, in place of a register? */
 static bool unwind_user_insn_is_group(const struct insn *insn)
 {
 	switch (insn->opcode.bytes[0]) {
@@ -50,7 +50,7 @@ static bool unwind_user_insn_is_group(const struct insn *insn)
 	}
 }
 
-/* Is the stack pointer one of the operands, or what it points to? */
+/* Is the stack pointer itself one of the operands? */
 static bool unwind_user_insn_names_sp(const struct insn *insn)
 {
 	u8 modrm = insn->modrm.value, rex = insn->rex_prefix.value;
@@ -68,7 +68,7 @@ static bool unwind_user_insn_moves_sp(const struct insn *insn)
 {
 	switch (insn->opcode.bytes[0]) {
 	case 0x0f:
-		/* PUSH and POP of FS and GS; others have vector registers. */
+		/* PUSH and POP of FS and GS; assume the others keep SP. */
 		return (insn->opcode.bytes[1] & 0xf6) == 0xa0;
 	case 0x50 ... 0x5f:	/* PUSH, POP */
 	case 0x68:		/* PUSH */
@@ -95,15 +95,16 @@ static bool unwind_user_insn_moves_sp(const struct insn *insn)
 }
 
 /**
- * unwind_user_code_pushes - what is code without a frame known to push?
+ * unwind_user_code_pushes - find out what code without a frame has pushed
  * @code:	the first instructions of a function
- * @length:	bytes of them
+ * @length:	their length in bytes
  *
- * Jumps are not followed: if no instruction moves the stack pointer, it is where
- * it was, whichever of them have run.
+ * Jumps are not followed: if no instruction moves the stack pointer, it does
+ * not matter which of them have run.
  *
- * Return: bytes on the stack: 0, or 8 if the frame pointer is pushed; or -1 if
- * there may be others, or these are not @length bytes of whole instructions.
+ * Return: bytes pushed: 0, or 8 if the frame pointer is pushed; or -1 if the
+ * stack pointer may move otherwise, or if @length does not end at an
+ * instruction.
  */
 int unwind_user_code_pushes(const u8 *code, unsigned int length)
 {
@@ -113,7 +114,7 @@ int unwind_user_code_pushes(const u8 *code, unsigned int length)
 	for (; length; code += insn.length, length -= insn.length) {
 		if (insn_decode(&insn, code, length, INSN_MODE_64))
 			return -1;
-		/* The prefixes of APX have more registers, and more pushes. */
+		/* APX prefixes add registers, and instructions that push. */
 		if (insn_is_rex2(&insn) ||
 		    (insn_is_evex(&insn) && insn_vex_m_bits(&insn) == 4))
 			return -1;

@@ -2,8 +2,8 @@
 /*
  * Call chains with the help of the program: prctl ABI (prototype, version 0).
  *
- * A thread that has opted in is asked for its user stack by a signal, when a
- * tracer wants a deferred call chain of it. See
+ * When a tracer wants a deferred call chain of a thread that has opted in, a
+ * signal asks the thread for its user stack. See
  * Documentation/userspace-api/unwind_assist.rst.
  */
 #ifndef _UAPI_LINUX_UNWIND_ASSIST_H
@@ -17,30 +17,30 @@
  *   prctl(PR_UNWIND_ASSIST, PR_UNWIND_ASSIST_READ, token, frames, nr)
  *   prctl(PR_UNWIND_ASSIST, PR_UNWIND_ASSIST_ANSWER, token, frames, nr)
  *
- * All four are about the calling thread. 'frames' is an array of __u64:
- * addresses, the innermost first, the others being return addresses.
+ * All four apply to the calling thread. 'frames' is an array of __u64:
+ * addresses, innermost first; all but the first are return addresses.
  */
 #define PR_UNWIND_ASSIST	0x55574131
 
 /*
- * Ask this thread by 'signal', a real-time one, from now on. Children inherit
- * this unless they share the address space without being threads; execve()
- * ends it. Once more: with these values.
+ * Ask this thread with 'signal', a real-time signal, from now on. Children
+ * inherit this unless they share the address space without being threads;
+ * execve() ends it. Another call changes the values.
  */
 #define PR_UNWIND_ASSIST_ON	0
 
-/* Do not ask any more. An open question is answered by the kernel. */
+/* Stop asking. Tracers get the kernel's own walk for an open question. */
 #define PR_UNWIND_ASSIST_OFF	1
 
 /*
  * Copies up to 'nr' frames of the kernel's own walk to 'frames', and returns
- * how many there are.
+ * the number of frames of the walk.
  */
 #define PR_UNWIND_ASSIST_READ	2
 
 /*
- * Answers the open question by 'nr' frames, or by the kernel's own walk if 'nr'
- * is 0. If it fails, the question stays open.
+ * Answers the open question with 'nr' frames, or with the kernel's own walk if
+ * 'nr' is 0. If it fails, the question stays open.
  */
 #define PR_UNWIND_ASSIST_ANSWER	3
 
@@ -49,7 +49,7 @@
 						 * signal stack
 						 */
 
-/* The most frames of an answer. */
+/* Maximum number of frames in an answer. */
 #define UNWIND_ASSIST_MAX_FRAMES	510
 
 /*
@@ -59,10 +59,10 @@
  *   EINVAL	an unknown operation or flag, arguments that must be 0, a signal
  *		that is not a real-time one; of READ and ANSWER: the thread has
  *		not opted in
- *   ENOMEM	ON has no memory
+ *   ENOMEM	no memory (ON, ANSWER)
  *   EOPNOTSUPP	a 32-bit program
  *   ESRCH	no question with this token is open: it was answered, or given
- *		up, or is of another thread
+ *		up, or belongs to another thread
  *   EFAULT	'frames' cannot be read or written
  *   E2BIG	more than UNWIND_ASSIST_MAX_FRAMES
  *   ERANGE	a frame is not an address of user space

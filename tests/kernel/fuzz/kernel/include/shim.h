@@ -29,6 +29,7 @@ typedef unsigned long __kernel_size_t;
 #define CONFIG_UPROBES			1
 #define CONFIG_UNWIND_USER		1
 #define CONFIG_UNWIND_USER_SFRAME	1
+#define CONFIG_UNWIND_USER_SFRAME_FILES	1
 #define CONFIG_HAVE_UNWIND_USER_SFRAME	1
 #define CONFIG_PERF_SFRAME_CALLCHAIN	1
 #define __KERNEL__			1
@@ -64,7 +65,12 @@ typedef unsigned long __kernel_size_t;
 
 void finding(const char *what) __attribute__((noreturn));
 
+/* The return value of sframe_files_open(), see no-files.h. */
+#define NO_FILES_DESCRIPTOR	7
+
 /* numbers */
+#define EPERM			1
+#define EINTR			4
 #define EFAULT			14
 #define EEXIST			17
 #define ENOENT			2
@@ -148,6 +154,7 @@ int shim_preempt_lock(void);
 
 /* There is no other task to schedule. */
 #define need_resched()		false
+#define cond_resched()		((void)0)
 #define fatal_signal_pending(task)	false
 
 #define smp_rmb()		shim_rmb()
@@ -159,6 +166,12 @@ int shim_preempt_lock(void);
 typedef struct {
 	int refs;
 } refcount_t;
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+#define atomic_read(v)		READ_ONCE((v)->counter)
 
 struct rcu_head {
 	void *unused;

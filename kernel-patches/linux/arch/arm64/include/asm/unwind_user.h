@@ -11,13 +11,13 @@
 #include <asm/insn.h>
 #include <asm/ptrace.h>
 
-/* AArch32 has other frames, and no tables. */
+/* AArch32 frames differ, and have no tables. */
 static inline int unwind_user_word_size(struct pt_regs *regs)
 {
 	return compat_user_mode(regs) ? 0 : sizeof(long);
 }
 
-/* The general purpose registers by their DWARF numbers, 31 is the SP. */
+/* The general purpose registers by DWARF number. 31 is SP, not one of them. */
 static __always_inline bool
 unwind_user_reg(struct pt_regs *regs, unsigned int regnum, unsigned long *val)
 {
@@ -37,7 +37,7 @@ static inline unsigned long unwind_user_lr(struct pt_regs *regs)
 
 #define unwind_user_lr unwind_user_lr
 
-/* Of either key. Without signatures there is nothing to take off. */
+/* Strip a signature by either key. Unsigned addresses do not change. */
 static __always_inline unsigned long unwind_user_strip_ra(unsigned long ra)
 {
 	return ptrauth_strip_user_insn_pac(ra);
@@ -52,8 +52,9 @@ static inline unsigned long unwind_user_sigframe_size(void)
 }
 
 /*
- * SVC is to run, perhaps again: do_signal() forgets the system call before it
- * looks for signals. What cannot be read may be one.
+ * Is SVC the next instruction? It may be about to run again: do_signal()
+ * forgets the system call before it looks for signals. If the instruction
+ * cannot be read, assume that it is SVC.
  */
 static inline bool unwind_user_at_syscall(struct pt_regs *regs)
 {
@@ -69,8 +70,8 @@ static inline bool unwind_user_at_syscall(struct pt_regs *regs)
 #ifdef CONFIG_HAVE_UNWIND_USER_FP
 
 /*
- * A frame record may lie anywhere in its frame, which has registers and locals
- * above it as well as below.
+ * A frame record may be anywhere in its frame: registers and locals may be
+ * above or below it.
  */
 #define UNWIND_USER_FP_GIVES_SP		0
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the KUnit suites of SFrame windows have to know of arm64.
+ * arm64 definitions for the KUnit suites of SFrame windows.
  */
 #ifndef _ASM_ARM64_UNWIND_USER_KUNIT_H
 #define _ASM_ARM64_UNWIND_USER_KUNIT_H
@@ -10,7 +10,7 @@
 
 #include <asm/ptrace.h>
 
-/* A general register that rows may name, and a number that is of none. */
+/* A general register that rows may name, and a number that names none. */
 #define UNWIND_USER_KUNIT_REG		10
 #define UNWIND_USER_KUNIT_NO_REG	32
 
@@ -27,16 +27,16 @@ static inline void unwind_user_kunit_regs(struct pt_regs *regs,
 	regs->regs[10] = reg;
 }
 
-/* In a signal frame: the mode of such a task, and others. */
+/* Modes in a signal frame: that of such a task, and others. */
 #define UNWIND_USER_KUNIT_MODE		(PSR_MODE_EL0t | PSR_N_BIT)
 static const unsigned long unwind_user_kunit_other_modes[] __maybe_unused = {
 	PSR_MODE32_BIT, PSR_MODE32_BIT | PSR_Z_BIT,
 	PSR_AA32_MODE_USR | PSR_N_BIT,
 };
 
-/* Instructions, the last one of which is a call. */
+/* Instructions that end in a call. */
 #define UNWIND_USER_KUNIT_CALL	{ 0x1f, 0x20, 0x03, 0xd5, 0x11, 0x22, 0x33, 0x94 }
-/* The same where stacks start, eight bytes from the return address on. */
+/* The start of a stack. The return address is that of byte 8. */
 #define UNWIND_USER_KUNIT_START	{ [4] = 0xe0, 0x03, 0x00, 0xaa, 0x11, 0x22, 0x33, 0x94 }
 
 #endif /* _ASM_ARM64_UNWIND_USER_KUNIT_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What SFrame tables of arm64 mean and how a signal frame looks there.
+ * The meaning of SFrame tables, and the layout of a signal frame, on arm64.
  */
 #ifndef _ASM_ARM64_UNWIND_USER_SFRAME_H
 #define _ASM_ARM64_UNWIND_USER_SFRAME_H
@@ -14,8 +14,8 @@
 #include <asm/ucontext.h>
 
 /*
- * The return address is where the row says, and may be signed; registers as
- * numbered by DWARF.
+ * Rows tell where the return address is; it may be signed. Registers have DWARF
+ * numbers.
  */
 #ifdef CONFIG_CPU_BIG_ENDIAN
 #define UNWIND_USER_SFRAME_ABI		SFRAME_ABI_AARCH64_BE
@@ -30,8 +30,8 @@
 #define UNWIND_USER_REGNUM_SP		31
 
 /*
- * The code that a handler returns to, which is to call rt_sigreturn(), has its
- * stack pointer at the struct rt_sigframe: a siginfo, and the struct ucontext.
+ * A handler returns to code that calls rt_sigreturn(). The stack pointer is
+ * then at the struct rt_sigframe: a siginfo, and the struct ucontext.
  */
 #define UNWIND_USER_SIGNAL_OFF(field)			\
 	((s32)sizeof(struct siginfo) +			\
@@ -43,8 +43,8 @@
 #define UNWIND_USER_SIGNAL_MODE		UNWIND_USER_SIGNAL_OFF(pstate)
 
 /*
- * Behind it is a frame record, to which the frame pointer of the handler leads;
- * further behind, where the frame has more than that struct.
+ * A frame record follows it, or is further up if the signal frame has more than
+ * that struct. The frame pointer of the handler points to the record.
  */
 #define UNWIND_USER_SIGNAL_SIZE				\
 	((sizeof(struct siginfo) + sizeof(struct ucontext) + 15) & ~15UL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What instructions of arm64 tell the walk of a user stack.
+ * Decode instructions of arm64 for walks of user stacks.
  */
 #ifndef _ASM_ARM64_UNWIND_USER_TEXT_H
 #define _ASM_ARM64_UNWIND_USER_TEXT_H
@@ -9,13 +9,13 @@
 #include <linux/swab.h>
 #include <linux/types.h>
 
-/* The second one of two instructions, which are little-endian. */
+/* The second of two instructions, which are always little-endian. */
 static inline u32 unwind_user_last_insn(u64 words)
 {
 	return IS_ENABLED(CONFIG_CPU_BIG_ENDIAN) ? swab32(words) : words >> 32;
 }
 
-/* Is this the end of a call: BL, BLR, or BLRA*? */
+/* Does @before end in a call: BL, BLR, or BLRA*? */
 static inline bool unwind_user_ends_in_call(u64 before)
 {
 	u32 insn = unwind_user_last_insn(before);
@@ -25,9 +25,9 @@ static inline bool unwind_user_ends_in_call(u64 before)
 }
 
 /*
- * Is this the start of a function that is NOP and BL, with @before up to the NOP
- * and @code from the BL on? Go has the first function of a goroutine return there,
- * though nothing has called it from there. Its NOP is MOV x0, x0.
+ * Does a function start here with NOP, the end of @before, and BL, the start of
+ * @code? In Go, the first function of a goroutine returns to such a BL, which
+ * has not called it. Go's NOP is MOV x0, x0.
  */
 static inline bool unwind_user_starts_stack(u64 before, u64 code)
 {

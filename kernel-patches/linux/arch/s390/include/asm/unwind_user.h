@@ -15,15 +15,15 @@
 #include <asm/sigcontext.h>
 #include <asm/ucontext.h>
 
-/* Other addressing modes than that of 64 bits have other addresses. */
+/* Addresses differ in the other addressing modes, 24-bit and 31-bit. */
 static inline int unwind_user_word_size(struct pt_regs *regs)
 {
 	return psw_bits(regs->psw).eaba == PSW_BITS_AMODE_64BIT ? 8 : 0;
 }
 
 /*
- * Floating point registers by their DWARF numbers less 16. The kernel saves
- * those of user space when it wants the registers, or is asked to.
+ * Floating point registers by DWARF number - 16. The kernel saves those of user
+ * space only when it needs the registers itself, or on request.
  */
 static __always_inline unsigned long unwind_user_fpr(unsigned int nr)
 {
@@ -36,8 +36,8 @@ static __always_inline unsigned long unwind_user_fpr(unsigned int nr)
 }
 
 /*
- * The registers by their DWARF numbers: leaf functions save the return address
- * and r11 in those for floating point, too.
+ * The registers by DWARF number. Leaf functions may save the return address and
+ * r11 in floating point registers.
  */
 static __always_inline bool
 unwind_user_reg(struct pt_regs *regs, unsigned int regnum, unsigned long *val)
@@ -60,7 +60,7 @@ static inline unsigned long unwind_user_lr(struct pt_regs *regs)
 
 #define unwind_user_lr unwind_user_lr
 
-/* A CFA is above the register save area, which the caller has at its SP. */
+/* The CFA is above the register save area, which is at the caller's SP. */
 #define UNWIND_USER_SAVE_AREA		STACK_FRAME_OVERHEAD
 
 static inline unsigned long unwind_user_ra_slot(unsigned long cfa,
@@ -72,14 +72,14 @@ static inline unsigned long unwind_user_ra_slot(unsigned long cfa,
 #define unwind_user_ra_slot unwind_user_ra_slot
 
 #ifdef CONFIG_UNWIND_ASSIST
-/* struct rt_sigframe of signal.c, which has an instruction in a word as well. */
+/* struct rt_sigframe in signal.c. One word of it is for an instruction. */
 static inline unsigned long unwind_user_sigframe_size(void)
 {
 	return __SIGNAL_FRAMESIZE + sizeof(long) + sizeof(struct siginfo) +
 	       sizeof(struct ucontext_extended);
 }
 
-/* SVC is to run, perhaps again. What cannot be read may be one. */
+/* Is SVC next, perhaps to run again? Assume so if it cannot be read. */
 static inline bool unwind_user_at_syscall(struct pt_regs *regs)
 {
 	u8 opcode;
@@ -93,7 +93,7 @@ static inline bool unwind_user_at_syscall(struct pt_regs *regs)
 
 #ifdef CONFIG_HAVE_UNWIND_USER_BACKCHAIN
 
-/* Registers that a function has saved need not be in their place. */
+/* Functions need not save r11 in its slot, so a back chain does not find it. */
 #define UNWIND_USER_FP_TRACKED		0
 
 /* The caller's stack pointer is below the CFA, by the size of the save area. */
@@ -115,8 +115,8 @@ static inline bool unwind_user_at_syscall(struct pt_regs *regs)
 	.sp_off		= -UNWIND_USER_SAVE_AREA,
 
 /*
- * What C code of the vDSO is called by ends the chain: it has a frame with the
- * return address behind a save area.
+ * The back chain of the vDSO's C code ends at the wrapper that calls it. The
+ * frame of the wrapper has the return address above a save area.
  */
 #define ARCH_INIT_USER_VDSO_FRAME					\
 	.cfa = {							\

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the KUnit suites of SFrame windows have to know of s390x.
+ * s390x definitions for the KUnit suites of SFrame windows.
  */
 #ifndef _ASM_S390_UNWIND_USER_KUNIT_H
 #define _ASM_S390_UNWIND_USER_KUNIT_H
@@ -11,7 +11,7 @@
 #include <asm/ptrace.h>
 #include <asm/unistd.h>
 
-/* A general register that rows may name, and a number that is of none. */
+/* A general register that rows may name, and a number that names none. */
 #define UNWIND_USER_KUNIT_REG		10
 #define UNWIND_USER_KUNIT_NO_REG	32
 
@@ -28,13 +28,13 @@ static inline void unwind_user_kunit_regs(struct pt_regs *regs,
 	regs->gprs[10] = reg;
 }
 
-/* In a signal frame: the mode of such a task, and others. */
+/* Modes in a signal frame: that of such a task, and others. */
 #define UNWIND_USER_KUNIT_MODE		(PSW_MASK_EA | PSW_MASK_BA)
 static const unsigned long unwind_user_kunit_other_modes[] __maybe_unused = {
 	0, PSW_MASK_BA, PSW_MASK_EA,
 };
 
-/* The handler returns to a system call, by which its frame is known. */
+/* The handler returns to this system call, which identifies its frame. */
 #define UNWIND_USER_KUNIT_SIGRETURN	(0x0a00 | __NR_rt_sigreturn)
 
 #endif /* _ASM_S390_UNWIND_USER_KUNIT_H */

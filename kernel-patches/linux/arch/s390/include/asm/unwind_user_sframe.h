@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What SFrame tables of s390x mean and how its signal frames look.
+ * The meaning of SFrame tables, and the layout of signal frames, on s390x.
  */
 #ifndef _ASM_S390_UNWIND_USER_SFRAME_H
 #define _ASM_S390_UNWIND_USER_SFRAME_H
@@ -15,8 +15,8 @@
 #include <asm/unistd.h>
 
 /*
- * The return address is where the row says; registers as numbered by DWARF. r11
- * is the frame pointer of functions that have one.
+ * Rows tell where the return address is. Registers have DWARF numbers. r11 is
+ * the frame pointer of functions that have one.
  */
 #define UNWIND_USER_SFRAME_ABI		SFRAME_ABI_S390X_BE
 #define UNWIND_USER_SFRAME_RA_OFF	0
@@ -27,14 +27,14 @@
 #define UNWIND_USER_REGNUM_SP		15
 
 /*
- * The CFA is above the save area of 160 bytes that a caller has at its stack
- * pointer. A byte reaches far if these are left out, and the rest, a multiple of
- * 8, is divided by that; binutils does so in FLEX rows, too.
+ * The CFA is above the save area of 160 bytes at the caller's stack pointer. To
+ * fit more offsets in a byte, binutils subtracts these and divides the rest, a
+ * multiple of 8, by 8. It does so in FLEX rows, too.
  */
 #define UNWIND_USER_SFRAME_SP_OFF	(-STACK_FRAME_OVERHEAD)
 #define UNWIND_USER_SFRAME_CFA_SCALE	8
 
-/* Where the registers of the interrupted code are from the struct _sigregs. */
+/* Offsets of the interrupted code's registers in struct _sigregs. */
 #define UNWIND_USER_SIGNAL_REG(field)	((s32)offsetof(_sigregs, regs.field))
 #define UNWIND_USER_SIGNAL_IP		UNWIND_USER_SIGNAL_REG(psw.addr)
 #define UNWIND_USER_SIGNAL_SP		UNWIND_USER_SIGNAL_REG(gprs[15])
@@ -43,13 +43,14 @@
 #define UNWIND_USER_SIGNAL_MODE		UNWIND_USER_SIGNAL_REG(psw.mask)
 
 /*
- * Which of the two signal frames is at the stack pointer is told by the system
- * call that the handler returns to, svc. Behind a save area there is for
+ * The svc instruction that the handler returns to tells which of two signal
+ * frames is at the stack pointer. Above a save area they have:
  *
  *	sigreturn()	a struct sigcontext, and the struct _sigregs
- *	rt_sigreturn()	a siginfo, behind half a word, and the struct ucontext
+ *	rt_sigreturn()	a padded svc, a siginfo, and the struct ucontext
  *
- * Return: where in the frame the struct is, or 0 for other instructions.
+ * Return: offset of the struct _sigregs in the frame, or 0 for other
+ * instructions.
  */
 static __always_inline unsigned long unwind_user_signal_off(u16 insn)
 {

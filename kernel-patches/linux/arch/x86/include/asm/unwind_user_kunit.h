@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the KUnit suites of SFrame windows have to know of x86-64.
+ * x86-64 definitions for the KUnit suites of SFrame windows.
  */
 #ifndef _ASM_X86_UNWIND_USER_KUNIT_H
 #define _ASM_X86_UNWIND_USER_KUNIT_H
@@ -11,7 +11,7 @@
 #include <asm/ptrace.h>
 #include <asm/segment.h>
 
-/* A general register that rows may name, and a number that is of none. */
+/* A general register that rows may name, and a number that names none. */
 #define UNWIND_USER_KUNIT_REG		10
 #define UNWIND_USER_KUNIT_NO_REG	16
 
@@ -29,8 +29,8 @@ static inline void unwind_user_kunit_regs(struct pt_regs *regs,
 }
 
 /*
- * In a signal frame: the mode of such a task, and others. What is behind the
- * segment in its word is another one.
+ * Modes in a signal frame: that of such a task, and others. The rest of the
+ * word after cs belongs to other segments.
  */
 #define UNWIND_USER_KUNIT_MODE		(__USER_CS | 0xfedcUL << 16)
 static const unsigned long unwind_user_kunit_other_modes[] __maybe_unused = {
@@ -38,9 +38,9 @@ static const unsigned long unwind_user_kunit_other_modes[] __maybe_unused = {
 	__KERNEL_CS | 0xfedcUL << 16, __USER_DS | 0xfedcUL << 16,
 };
 
-/* Instructions, the last one of which is a call. */
+/* Instructions that end in a call. */
 #define UNWIND_USER_KUNIT_CALL	{ 0x90, 0x90, 0x90, 0xe8, 0x11, 0x22, 0x33, 0x44 }
-/* The same where stacks start, eight bytes from the return address on. */
+/* The start of a stack. The return address is that of byte 8. */
 #define UNWIND_USER_KUNIT_START	{ [7] = 0x90, 0xe8, 0x11, 0x22, 0x33, 0x44 }
 
 #endif /* _ASM_X86_UNWIND_USER_KUNIT_H */

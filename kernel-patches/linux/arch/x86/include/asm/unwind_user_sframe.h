@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What SFrame tables of x86-64 mean and how a signal frame looks there.
+ * The meaning of SFrame tables, and the layout of a signal frame, on x86-64.
  */
 #ifndef _ASM_X86_UNWIND_USER_SFRAME_H
 #define _ASM_X86_UNWIND_USER_SFRAME_H
@@ -14,7 +14,7 @@
 #include <asm/sigcontext.h>
 #include <asm/ucontext.h>
 
-/* The return address is always at CFA - 8; registers as numbered by DWARF. */
+/* The return address is always at CFA - 8. Registers have DWARF numbers. */
 #define UNWIND_USER_SFRAME_ABI		SFRAME_ABI_AMD64_LE
 #define UNWIND_USER_SFRAME_RA_OFF	-8
 #define UNWIND_USER_SFRAME_SIGNS_RA	0
@@ -22,9 +22,9 @@
 #define UNWIND_USER_REGNUM_SP		7
 
 /*
- * The handler's return took pretcode off the struct rt_sigframe, so that the
- * stack pointer of the code behind it, which is to call rt_sigreturn(), is the
- * address of the struct ucontext.
+ * A handler returns to code that calls rt_sigreturn(). The return has popped
+ * pretcode off the struct rt_sigframe, so the stack pointer is then at the
+ * struct ucontext.
  */
 #define UNWIND_USER_SIGNAL_REG(reg)	\
 	offsetof(struct ucontext, uc_mcontext.reg)
@@ -32,7 +32,7 @@
 #define UNWIND_USER_SIGNAL_SP		UNWIND_USER_SIGNAL_REG(sp)
 #define UNWIND_USER_SIGNAL_FP		UNWIND_USER_SIGNAL_REG(bp)
 #define UNWIND_USER_SIGNAL_THIRD	UNWIND_USER_SIGNAL_REG(bx)
-/* A word of which cs is the lowest part. */
+/* cs is the lowest part of this word. */
 #define UNWIND_USER_SIGNAL_MODE		UNWIND_USER_SIGNAL_REG(cs)
 
 static inline bool unwind_user_signal_native(unsigned long mode)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What instructions of x86-64 tell the walk of a user stack.
+ * Decode instructions of x86-64 for walks of user stacks.
  */
 #ifndef _ASM_X86_UNWIND_USER_TEXT_H
 #define _ASM_X86_UNWIND_USER_TEXT_H
@@ -11,7 +11,7 @@
 #define UNWIND_USER_OPCODE_CALL		0xe8	/* rel32 */
 #define UNWIND_USER_OPCODE_GROUP5	0xff	/* /2: call, indirect */
 
-/* Bytes of an indirect call, by its ModRM and, if it has one, SIB byte. */
+/* Length of an indirect call, by its ModRM byte and its SIB byte, if any. */
 static inline unsigned int unwind_user_indirect_size(u8 modrm, u8 sib)
 {
 	static const u8 displacement[] = { 0, 1, 4, 0 };
@@ -24,13 +24,13 @@ static inline unsigned int unwind_user_indirect_size(u8 modrm, u8 sib)
 		size++;
 		rm = sib & 7;
 	}
-	/* No base: the instruction pointer, or nothing. */
+	/* No base register, or RIP: a displacement of 32 bits. */
 	if (!mod && rm == 5)
 		size += 4;
 	return size;
 }
 
-/* Is this the end of a call? The last byte is the highest one. */
+/* Does @before end in a call? Its last byte is the highest one. */
 static inline bool unwind_user_ends_in_call(u64 before)
 {
 	unsigned int size;
@@ -51,9 +51,9 @@ static inline bool unwind_user_ends_in_call(u64 before)
 }
 
 /*
- * Is this the start of a function that is NOP and CALL, with @before up to the
- * NOP and @code from the CALL on? Go has the first function of a goroutine return
- * there, though nothing has called it from there.
+ * Does a function start here with NOP, the end of @before, and CALL, the start
+ * of @code? In Go, the first function of a goroutine returns to such a CALL,
+ * which has not called it.
  */
 static inline bool unwind_user_starts_stack(u64 before, u64 code)
 {
@@ -61,16 +61,17 @@ static inline bool unwind_user_starts_stack(u64 before, u64 code)
 }
 
 /*
- * The start of the function that the call before @ra, which it ends @before,
- * has called. An indirect one had it in a register, which @regs may still hold.
+ * Find the start of the function that the call before @ra has called. @before
+ * ends in the call. If it is indirect, the start was in a register, and @regs
+ * may still have it.
  *
- * Return: false if it cannot be told.
+ * Return: false if the start is not known.
  */
 static inline bool unwind_user_call_target(struct pt_regs *regs, u64 before,
 					   unsigned long ra,
 					   unsigned long *target)
 {
-	/* DWARF numbers registers otherwise. */
+	/* DWARF numbers of the registers, by ModRM number. */
 	static const u8 numbers[] = { 0, 2, 1, 3, 7, 6, 4, 5 };
 	unsigned int modrm = before >> 56, number;
 	u8 prefix = before >> 40;
@@ -82,7 +83,7 @@ static inline bool unwind_user_call_target(struct pt_regs *regs, u64 before,
 	if (!regs || (u8)(before >> 48) != UNWIND_USER_OPCODE_GROUP5 ||
 	    modrm >> 3 != 0x1a)
 		return false;
-	/* REX.B is for r8 to r15. */
+	/* REX.B selects r8 to r15. */
 	number = (prefix & 0xf1) == 0x41 ? 8 + (modrm & 7) :
 					   numbers[modrm & 7];
 	return unwind_user_reg(regs, number, target);
@@ -90,10 +91,10 @@ static inline bool unwind_user_call_target(struct pt_regs *regs, u64 before,
 
 #define unwind_user_call_target unwind_user_call_target
 
-/* Is RET next? @code begins there, with the lowest byte. */
+/* Is RET next? @code begins there, its lowest byte first. */
 static inline bool unwind_user_at_return(u64 code)
 {
-	/* "bnd" or "rep" before it means nothing. */
+	/* Ignore a "bnd" or "rep" prefix. */
 	if ((u8)code == 0xf2 || (u8)code == 0xf3)
 		code >>= 8;
 	return (u8)code == 0xc3 || (u8)code == 0xc2;

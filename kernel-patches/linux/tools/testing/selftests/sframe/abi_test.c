@@ -18,7 +18,7 @@
 #define KEY		0x1000
 #define TEXT_PAGES	16
 #define TEXT_SIZE	(TEXT_PAGES * SFT_PAGE)
-/* Where user space ends at the earliest. */
+/* The lowest end of user space on this architecture. */
 #define USER_END	SFT_USER_END_SMALL
 #define LIMIT_FILE	"/proc/sys/vm/max_sframe_windows"
 
@@ -37,7 +37,7 @@ FIXTURE_SETUP(abi)
 
 	self->text = sft_map(TEXT_SIZE, SFT_RX);
 	ASSERT_NE(NULL, self->text);
-	/* With a page behind it that is not mapped. */
+	/* The page after the section is not mapped. */
 	self->section = sft_map(2 * SFT_PAGE, SFT_RW);
 	ASSERT_NE(NULL, self->section);
 	ASSERT_EQ(0, munmap(self->section + SFT_PAGE, SFT_PAGE));
@@ -63,7 +63,7 @@ FIXTURE_TEARDOWN(abi)
 	sft_register_text(key, self->section, self->len,		\
 			  self->text + (off), size, flags)
 
-/* Guards against: a window that stays, or is not counted. */
+/* Guards against: a window that outlives its key, or is not counted. */
 TEST_F(abi, registers_and_unregisters)
 {
 	EXPECT_EQ(0, sft_windows());
@@ -73,7 +73,7 @@ TEST_F(abi, registers_and_unregisters)
 	EXPECT_EQ(0, sft_windows());
 }
 
-/* Guards against: keys with a meaning: 0, errors, ends of the tree. */
+/* Guards against: keys with a special meaning: 0, errors, ends of the tree. */
 TEST_F(abi, every_key_is_usable)
 {
 	static const unsigned long keys[] = {
@@ -94,13 +94,66 @@ TEST_F(abi, every_key_is_usable)
 	EXPECT_EQ(0, sft_windows());
 }
 
-/* Guards against: a second window that only one key can remove. */
+/* Guards against: a second window with the same key. */
 TEST_F(abi, key_in_use_is_busy)
 {
 	ASSERT_EQ(0, REGISTER(KEY, NULL));
 	EXPECT_EQ(-EBUSY, REGISTER(KEY, NULL));
 	EXPECT_EQ(-EBUSY, REGISTER_TEXT(KEY, 8 * SFT_PAGE, 64, 0));
 	EXPECT_EQ(1, sft_windows());
+}
+
+/* Guards against: two windows with one key if it lies in the first's text. */
+TEST_F(abi, key_may_be_an_address_of_the_text)
+{
+	const unsigned long key = (uintptr_t)self->text + 64;
+
+	/* The first byte, the last one, and one past the end. */
+	ASSERT_EQ(0, REGISTER_TEXT(key, 64, 64, 0));
+	EXPECT_EQ(0, REGISTER_TEXT(key + 127, 128, 64, 0));
+	EXPECT_EQ(0, REGISTER_TEXT(key + 192, 192, 64, 0));
+	EXPECT_EQ(-EBUSY, REGISTER_TEXT(key, 1024, 64, 0));
+	EXPECT_EQ(-EBUSY, REGISTER_TEXT(key + 127, 1024, 64, 0));
+	EXPECT_EQ(-EBUSY, REGISTER_TEXT(key + 192, 1024, 64, 0));
+	EXPECT_EQ(-ENOENT, sft_unregister(key + 1));
+	EXPECT_EQ(3, sft_windows());
+	EXPECT_EQ(0, sft_unregister(key + 127));
+	EXPECT_EQ(0, sft_unregister(key + 192));
+	EXPECT_EQ(0, sft_unregister(key));
+	EXPECT_EQ(0, sft_windows());
+}
+
+/* Guards against: confusing a window with one whose key lies in its text. */
+TEST_F(abi, key_may_be_an_address_of_other_text)
+{
+	const unsigned long key = (uintptr_t)self->text + 64;
+
+	ASSERT_EQ(0, REGISTER_TEXT(key, 128, 64, 0));
+	ASSERT_EQ(0, REGISTER_TEXT(KEY, 64, 64, 0));
+	EXPECT_EQ(-EBUSY, REGISTER_TEXT(key, 1024, 64, 0));
+	EXPECT_EQ(0, sft_unregister(key));
+	EXPECT_EQ(-EEXIST, REGISTER_TEXT(key, 64, 64, 0));
+	EXPECT_EQ(0, REGISTER_TEXT(key, 128, 64, 0));
+	EXPECT_EQ(0, sft_unregister(KEY));
+	EXPECT_EQ(-EBUSY, REGISTER_TEXT(key, 64, 64, 0));
+	EXPECT_EQ(0, sft_unregister(key));
+	EXPECT_EQ(0, REGISTER_TEXT(key, 64, 64, 0));
+	EXPECT_EQ(1, sft_windows());
+}
+
+/* Guards against: a stale key after the text has grown over it. */
+TEST_F(abi, replace_by_text_that_has_the_key)
+{
+	const unsigned long key = (uintptr_t)self->text + 64;
+
+	ASSERT_EQ(0, REGISTER_TEXT(key, 128, 64, 0));
+	EXPECT_EQ(0, REGISTER_TEXT(key, 64, 128, SFRAME_WINDOW_REPLACE));
+	EXPECT_EQ(0, REGISTER_TEXT(key, 0, 256, SFRAME_WINDOW_REPLACE));
+	EXPECT_EQ(1, sft_windows());
+	EXPECT_EQ(0, sft_unregister(key));
+	EXPECT_EQ(-ENOENT, sft_unregister(key));
+	EXPECT_EQ(0, sft_windows());
+	EXPECT_EQ(0, REGISTER_TEXT(key, 128, 64, 0));
 }
 
 /* Guards against: removal by section address, as in earlier series. */
@@ -113,7 +166,7 @@ TEST_F(abi, unknown_key)
 	EXPECT_EQ(1, sft_windows());
 }
 
-/* Guards against: a range of one FDE too few, or of a whole mapping. */
+/* Guards against: a range that misses an FDE, or is the whole mapping. */
 TEST_F(abi, range_is_derived_from_the_functions)
 {
 	const struct sft_row row = SFT_ROW_CALLED(0);
@@ -134,7 +187,7 @@ TEST_F(abi, range_is_derived_from_the_functions)
 	EXPECT_EQ(0, REGISTER_TEXT(4, 560, 1, 0));
 }
 
-/* Guards against: opts without a range that mean something else. */
+/* Guards against: opts without a range that differ from NULL opts. */
 TEST_F(abi, empty_range_in_opts_is_derived)
 {
 	const size_t start = 2 * SFT_PAGE;
@@ -147,7 +200,7 @@ TEST_F(abi, empty_range_in_opts_is_derived)
 	EXPECT_EQ(0, REGISTER_TEXT(4, start + SFT_SLOT, 1, 0));
 }
 
-/* Guards against: the inclusive end of earlier series: EEXIST. */
+/* Guards against: the inclusive end of earlier series: EEXIST if adjacent. */
 TEST_F(abi, windows_touch_but_do_not_overlap)
 {
 	/* Against a window at [0x1000, 0x1100) of the text. */
@@ -193,7 +246,7 @@ TEST_F(abi, many_windows_share_a_page)
 		EXPECT_EQ(i % 2 ? -EBUSY : 0, REGISTER_TEXT(i, i * 16, 16, 0));
 }
 
-/* Guards against: start plus length unchecked, as in earlier series. */
+/* Guards against: start plus length not checked, as in earlier series. */
 TEST_F(abi, text_ranges_that_are_none)
 {
 	const __u64 text = (uintptr_t)self->text;
@@ -228,7 +281,7 @@ TEST_F(abi, text_ranges_that_are_none)
 	EXPECT_EQ(0, sft_windows());
 }
 
-/* Guards against: a hole in the middle of a range. */
+/* Guards against: accepting text with a hole that is not mapped. */
 TEST_F(abi, text_must_be_mapped)
 {
 	const size_t hole = 4 * SFT_PAGE;
@@ -243,7 +296,7 @@ TEST_F(abi, text_must_be_mapped)
 	EXPECT_EQ(0, REGISTER_TEXT(2, hole + SFT_PAGE, 1, 0));
 }
 
-/* Guards against: W^X JITs that can register only what they cannot write. */
+/* Guards against: a check for PROT_EXEC, which W^X JITs set later. */
 TEST_F(abi, text_may_be_written)
 {
 	ASSERT_EQ(0, mprotect(self->text + SFT_PAGE, SFT_PAGE, SFT_RW));
@@ -254,7 +307,7 @@ TEST_F(abi, text_may_be_written)
 	EXPECT_EQ(3, sft_windows());
 }
 
-/* Guards against: one mapping only, which W^X JITs split. */
+/* Guards against: requiring one mapping, which W^X JITs split. */
 TEST_F(abi, text_may_span_mappings)
 {
 	const int rwx = PROT_READ | PROT_WRITE | PROT_EXEC;
@@ -287,7 +340,7 @@ TEST_F(abi, top_of_the_address_space)
 	EXPECT_EQ(2, sft_windows());
 }
 
-/* Guards against: text at address 0 is no text, or all of it. */
+/* Guards against: a start of 0 taken for a missing range. */
 TEST_F(abi, bottom_of_the_address_space)
 {
 	void *page = mmap(NULL, SFT_PAGE, SFT_RX, MAP_PRIVATE | MAP_ANONYMOUS |
@@ -296,7 +349,7 @@ TEST_F(abi, bottom_of_the_address_space)
 	if (page == MAP_FAILED)
 		SKIP(return, "vm.mmap_min_addr does not allow it");
 
-	/* Start and length 0 ask for the range of the functions. */
+	/* Only start and length 0 together derive the range. */
 	EXPECT_EQ(0, sft_register_text(1, self->section, self->len, NULL, 1,
 				       0));
 	EXPECT_EQ(0, sft_register_text(2, self->section, self->len, (void *)1,
@@ -308,7 +361,7 @@ TEST_F(abi, bottom_of_the_address_space)
 	EXPECT_EQ(0, sft_windows());
 }
 
-/* Guards against: sums of a section at the end of user space wrap. */
+/* Guards against: sums that wrap for a section at the end of user space. */
 TEST_F(abi, section_at_the_top_of_the_address_space)
 {
 	const struct sft_fde fde = {
@@ -324,7 +377,7 @@ TEST_F(abi, section_at_the_top_of_the_address_space)
 	EXPECT_EQ(-EINVAL, sft_register(1, sec, -(uintptr_t)sec, NULL));
 	EXPECT_EQ(0, sft_register(1, sec, self->len, NULL));
 	EXPECT_EQ(0, sft_unregister(1));
-	/* Rows up to the last byte are counted in, none behind it. */
+	/* Rows may end at the last byte, but not past it. */
 	sft_header(sec)->fre_len++;
 	EXPECT_EQ(-EINVAL, sft_register(1, sec, self->len, NULL));
 }
@@ -344,7 +397,7 @@ TEST_F(abi, section_range)
 	EXPECT_EQ(0, sft_windows());
 }
 
-/* Guards against: a fault while the header is copied. */
+/* Guards against: registering a section whose header is not readable. */
 TEST_F(abi, section_must_be_readable)
 {
 	__u8 *edge = self->section + SFT_PAGE;
@@ -357,7 +410,7 @@ TEST_F(abi, section_must_be_readable)
 	EXPECT_EQ(0, sft_windows());
 }
 
-/* Guards against: a fault while the first and last FDE are copied. */
+/* Guards against: a range derived from an FDE that is not readable. */
 TEST_F(abi, index_must_be_readable_to_derive_the_range)
 {
 	__u8 *sec = self->section + SFT_PAGE - sizeof(struct sframe_header);
@@ -367,7 +420,7 @@ TEST_F(abi, index_must_be_readable_to_derive_the_range)
 	EXPECT_EQ(0, sft_register_text(KEY, sec, self->len, self->text, 16, 0));
 }
 
-/* Guards against: padding that counts, or loads that want alignment. */
+/* Guards against: padding that is checked, or loads that need alignment. */
 TEST_F(abi, section_may_be_anywhere)
 {
 	__u8 *sec = self->section + 1777;
@@ -378,13 +431,13 @@ TEST_F(abi, section_may_be_anywhere)
 	size_t len = sft_build(sec, &fde, 1);
 
 	EXPECT_EQ(0, sft_register(1, sec, len, NULL));
-	/* What producers pad with is not looked at. */
+	/* The kernel ignores padding. */
 	memset(sec + len, 0xff, 100);
 	EXPECT_EQ(0, sft_register_text(2, sec, len + 100, self->text + 64, 16,
 				       0));
 }
 
-/* Guards against: a section that is the name of its window. */
+/* Guards against: windows identified by their section. */
 TEST_F(abi, section_may_be_shared)
 {
 	EXPECT_EQ(0, REGISTER_TEXT(1, 0, 16, 0));
@@ -396,7 +449,7 @@ TEST_F(abi, section_may_be_shared)
 #define FIELD(what, field, size, value)					\
 	{ what, offsetof(struct sframe_header, field), size, value }
 
-/* Guards against: counts that overflow, offsets outside, other formats. */
+/* Guards against: counts that overflow, offsets past the end, other formats. */
 TEST_F(abi, header_field_by_field)
 {
 	/* 28 bytes header, 16 of index, then the rows. */
@@ -463,7 +516,7 @@ TEST_F(abi, no_functions_need_an_explicit_range)
 	EXPECT_EQ(0, REGISTER_TEXT(KEY, 0, 64, 0));
 }
 
-/* Guards against: a range from user data that nobody checks. */
+/* Guards against: a range from user data that is not checked. */
 TEST_F(abi, derived_range_is_checked_as_any_other)
 {
 	struct sframe_fde *fde = sft_index(self->section, 0);
@@ -503,7 +556,7 @@ TEST_F(abi, opts_values)
 	opts = opts_for(self->text);
 	opts.format = SFRAME_FORMAT_PACKED + 1;
 	EXPECT_EQ(-EINVAL, REGISTER(KEY, &opts));
-	/* Larger than a word has bits. */
+	/* More than the bits of a word. */
 	opts.format = 64;
 	EXPECT_EQ(-EINVAL, REGISTER(KEY, &opts));
 	opts.format = UINT32_MAX;
@@ -533,18 +586,14 @@ TEST_F(abi, opts_sizes)
 		{ SFRAME_WINDOW_OPTS_SIZE_VER0 - 1, -EINVAL },
 		{ SFRAME_WINDOW_OPTS_SIZE_VER0, 0 },
 		{ SFRAME_WINDOW_OPTS_SIZE_VER0 + 1, 0 },
-		{ SFRAME_WINDOW_OPTS_SIZE_VER1, 0 },
-		{ SFRAME_WINDOW_OPTS_SIZE_VER1 + 1, 0 },
-		{ SFRAME_WINDOW_OPTS_SIZE_VER1 + 8, 0 },
+		{ SFRAME_WINDOW_OPTS_SIZE_VER0 + 8, 0 },
 		{ SFT_PAGE, 0 },
 		{ SFT_PAGE + 1, -E2BIG },
 		{ UINT32_MAX, -E2BIG },
 	};
 	unsigned int i;
 
-	ASSERT_EQ(SFRAME_WINDOW_OPTS_SIZE_VER0,
-		  offsetof(struct sframe_window_opts, text_bias));
-	ASSERT_EQ(SFRAME_WINDOW_OPTS_SIZE_VER1, sizeof(u.opts));
+	ASSERT_EQ(SFRAME_WINDOW_OPTS_SIZE_VER0, sizeof(u.opts));
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		TH_LOG("size %u", cases[i].size);
 		u.opts.size = cases[i].size;
@@ -569,7 +618,7 @@ TEST_F(abi, opts_with_an_unknown_tail)
 	EXPECT_EQ(0, REGISTER(KEY, &later.opts));
 }
 
-/* Guards against: a fault while opts are copied. */
+/* Guards against: opts that are not readable, but accepted. */
 TEST_F(abi, opts_must_be_readable)
 {
 	struct sframe_window_opts opts = opts_for(self->text);
@@ -583,25 +632,6 @@ TEST_F(abi, opts_must_be_readable)
 	EXPECT_EQ(0, sft_windows());
 	memcpy(edge - 40, &opts, 40);
 	EXPECT_EQ(0, REGISTER(KEY, (void *)(edge - 40)));
-}
-
-/* Guards against: programs that know no bias, and have anything behind. */
-TEST_F(abi, opts_of_the_first_version)
-{
-	struct sframe_window_opts opts = opts_for(self->text + 2 * SFT_PAGE);
-	__u8 *edge = self->section + SFT_PAGE;
-
-	opts.size = SFRAME_WINDOW_OPTS_SIZE_VER0;
-	memcpy(edge - 32, &opts, 32);
-	EXPECT_EQ(0, REGISTER(KEY, (void *)(edge - 32)));
-	EXPECT_EQ(0, sft_unregister(KEY));
-
-	opts.text_start = 0;
-	opts.text_length = 0;
-	opts.text_bias = SFT_PAGE;
-	ASSERT_EQ(0, REGISTER(KEY, &opts));
-	EXPECT_EQ(-EEXIST, REGISTER_TEXT(1, 2 * SFT_PAGE, 1, 0));
-	EXPECT_EQ(0, REGISTER_TEXT(1, 3 * SFT_PAGE, 1, 0));
 }
 
 /* Guards against: a bias that is added to one end of the text only. */
@@ -618,7 +648,7 @@ TEST_F(abi, range_is_derived_with_the_bias)
 	EXPECT_EQ(0, REGISTER_TEXT(2, start + SFT_SLOT, 1, 0));
 	EXPECT_EQ(0, sft_unregister(1));
 
-	/* Down as well; and nowhere that is no text of ours. */
+	/* A negative bias works, but not to text that is not mapped. */
 	opts.text_bias = -2 * SFT_PAGE;
 	EXPECT_EQ(0, REGISTER(3, &opts));
 	EXPECT_EQ(-EEXIST, REGISTER_TEXT(1, 0, 1, 0));
@@ -626,7 +656,7 @@ TEST_F(abi, range_is_derived_with_the_bias)
 	EXPECT_EQ(-EINVAL, REGISTER(4, &opts));
 	opts.text_bias = 1UL << 63;
 	EXPECT_EQ(-EINVAL, REGISTER(4, &opts));
-	/* The function ends behind the last address. */
+	/* The end of the function wraps. */
 	opts.text_bias = -1 - (__s64)(uintptr_t)self->text - 2 * SFT_PAGE;
 	EXPECT_EQ(-EINVAL, REGISTER(4, &opts));
 }
@@ -674,7 +704,7 @@ TEST_F(abi, replace)
 	EXPECT_EQ(0, REGISTER_TEXT(KEY, 0xf80, 0x280, 0));
 }
 
-/* Guards against: REPLACE that registers. */
+/* Guards against: REPLACE that registers a new window. */
 TEST_F(abi, replace_of_an_unknown_key)
 {
 	EXPECT_EQ(-ENOENT, REGISTER_TEXT(KEY, 0, 64, SFRAME_WINDOW_REPLACE));
@@ -698,7 +728,7 @@ TEST_F(abi, replace_while_the_text_is_written)
 	EXPECT_EQ(1, sft_windows());
 }
 
-/* Guards against: a window that grows to where nothing is. */
+/* Guards against: a window that grows over text that is not mapped. */
 TEST_F(abi, replace_by_text_that_is_not_mapped)
 {
 	const __u32 replace = SFRAME_WINDOW_REPLACE;
@@ -712,7 +742,7 @@ TEST_F(abi, replace_by_text_that_is_not_mapped)
 	EXPECT_EQ(1, sft_windows());
 }
 
-/* Guards against: half a replacement, and a hole for samples. */
+/* Guards against: a failed REPLACE that changes or removes the window. */
 TEST_F(abi, failed_replace_keeps_the_window)
 {
 	ASSERT_EQ(0, REGISTER_TEXT(KEY, 0, 64, 0));
@@ -722,7 +752,7 @@ TEST_F(abi, failed_replace_keeps_the_window)
 	EXPECT_EQ(0, sft_unregister(KEY));
 }
 
-/* Guards against: arguments that can never get a meaning. */
+/* Guards against: ignored arguments, which can never get a meaning. */
 TEST_F(abi, unused_arguments_are_zero)
 {
 	ASSERT_EQ(0, REGISTER(KEY, NULL));
@@ -735,7 +765,7 @@ TEST_F(abi, unused_arguments_are_zero)
 	EXPECT_EQ(1, sft_windows());
 }
 
-/* Guards against: probing by EINVAL. */
+/* Guards against: programs that must probe for features by EINVAL. */
 TEST_F(abi, query)
 {
 	EXPECT_EQ(SFRAME_WINDOW_REPLACE, sft_query(PR_SFRAME_QUERY_FLAGS));
@@ -766,7 +796,7 @@ static bool write_limit(long limit)
 	return !fclose(file) && ok;
 }
 
-/* Guards against: windows without end, and a limit that takes some away. */
+/* Guards against: an ignored limit, and a lower one that removes windows. */
 TEST_F(abi, limit)
 {
 	long limit = sft_read_number(LIMIT_FILE);
@@ -781,12 +811,12 @@ TEST_F(abi, limit)
 	EXPECT_EQ(-ENOSPC, REGISTER_TEXT(3, 128, 64, 0));
 	EXPECT_EQ(2, sft_windows());
 
-	/* At the limit windows can still be replaced, and be given back. */
+	/* At the limit, windows can still be replaced and unregistered. */
 	EXPECT_EQ(0, REGISTER_TEXT(2, 64, 128, SFRAME_WINDOW_REPLACE));
 	EXPECT_EQ(0, sft_unregister(1));
 	EXPECT_EQ(0, REGISTER_TEXT(3, 0, 64, 0));
 
-	/* A lower limit takes nothing away. */
+	/* A lower limit removes no windows. */
 	EXPECT_TRUE(write_limit(0));
 	EXPECT_EQ(2, sft_windows());
 	EXPECT_EQ(-ENOSPC, REGISTER_TEXT(4, 256, 64, 0));
@@ -796,7 +826,7 @@ TEST_F(abi, limit)
 	EXPECT_EQ(0, REGISTER_TEXT(4, 256, 64, 0));
 }
 
-/* Guards against: callers that cannot tell the two errors apart. */
+/* Guards against: EEXIST for a key that is in use. */
 TEST_F(abi, busy_key_wins_over_overlap)
 {
 	ASSERT_EQ(0, REGISTER_TEXT(KEY, 0, 64, 0));
@@ -804,7 +834,7 @@ TEST_F(abi, busy_key_wins_over_overlap)
 	EXPECT_EQ(-EEXIST, REGISTER_TEXT(KEY + 1, 0, 64, 0));
 }
 
-/* A program for 64 bits has no system calls of 32-bit ones on other machines. */
+/* Only on x86-64 can a 64-bit program make 32-bit system calls. */
 #ifdef __x86_64__
 static long compat_prctl(__u32 option, __u32 arg2, __u32 arg3)
 {
@@ -817,7 +847,7 @@ static long compat_prctl(__u32 option, __u32 arg2, __u32 arg3)
 	return (__s32)ret;
 }
 
-/* getpid as i386 knows it, to see whether the kernel has that entry. */
+/* Does the kernel have int $0x80? Try i386's getpid(). */
 static bool compat_works(void)
 {
 	long ret = 20;
@@ -833,7 +863,7 @@ static bool compat_works(void)
 	       !WEXITSTATUS(status);
 }
 
-/* Guards against: windows of 32-bit code. */
+/* Guards against: windows registered by 32-bit system calls. */
 TEST_F(abi, compat_system_calls_are_refused)
 {
 	if (!compat_works())
@@ -849,9 +879,9 @@ TEST_F(abi, compat_system_calls_are_refused)
 #endif
 
 /*
- * Guards against: calls of programs for earlier series.
- * The numbers of earlier series' calls now belong to others (79 to time slice
- * extensions) and do not register anything here.
+ * Guards against: windows registered by programs for earlier series.
+ * Those prctl numbers now belong to others (79 to time slice extensions) and
+ * must not register anything.
  */
 TEST_F(abi, numbers_of_earlier_series_do_not_register)
 {
@@ -877,7 +907,7 @@ static bool read_line(FILE *file, struct line *line)
 		      line->kind, &line->bias) == 7;
 }
 
-/* Guards against: windows that nobody can see. By address, then counters. */
+/* Guards against: a window that is missing in the file, or out of order. */
 TEST_F(abi, proc_file)
 {
 	struct sframe_window_opts opts = opts_for(self->text + 64);
@@ -909,7 +939,7 @@ TEST_F(abi, proc_file)
 	fclose(file);
 }
 
-/* Guards against: a window at the end of a read is told twice, or never. */
+/* Guards against: a window shown twice, or never, where a read() ends. */
 TEST_F(abi, proc_file_is_complete)
 {
 	unsigned int i, lines = 0;

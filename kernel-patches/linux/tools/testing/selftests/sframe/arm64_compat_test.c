@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * AArch32 tasks: they have no windows, and are walked by their own frame
+ * AArch32 tasks: they cannot register windows, and walks follow AArch32 frame
  * pointers.
  */
 #include <fcntl.h>
@@ -17,10 +17,10 @@
 #include "slots.h"
 
 #define TEXT		0x10000
-/* Status of a child that could not become a program of 32 bits. */
+/* Exit status of a child that could not execute the 32-bit program. */
 #define NOT_RUN		255
 
-/* Addresses of a program: the sampled one, and behind two calls. */
+/* Addresses in a program: the sampled one, and two return addresses. */
 #define AT(off)		(TEXT + offsetof(struct program, code) + (off))
 #define AT_NOP		AT(0x58)
 #define AT_INNER_RET	AT(0x48)
@@ -40,7 +40,7 @@ struct program {
 	__u32			code[24];
 };
 
-/* Of prctl(), in @code. */
+/* Index of prctl()'s option in @code. */
 #define CODE_OPTION	13
 
 static const struct program program = {
@@ -112,7 +112,7 @@ FIXTURE_VARIANT_ADD(compat, unregister_defer) { PR_SFRAME_UNREGISTER, true };
 FIXTURE_VARIANT_ADD(compat, query_fp) { PR_SFRAME_QUERY, false };
 FIXTURE_VARIANT_ADD(compat, query_defer) { PR_SFRAME_QUERY, true };
 
-/* A file with the program that calls prctl() with this option. */
+/* Create a file with a program that calls prctl() with this option. */
 static int make_file(int option)
 {
 	struct program copy = program;
@@ -155,7 +155,7 @@ FIXTURE_TEARDOWN(compat)
 	close(self->go[1]);
 }
 
-/* Let the child become the program; returns its exit status. */
+/* Let the child execute the program; returns its exit status. */
 static int run(int go, pid_t pid)
 {
 	int status;
@@ -180,8 +180,8 @@ static int open_event(struct sft_event *event, pid_t pid, bool defer)
 }
 
 /*
- * Guards against: windows of 32-bit code, and walks of it by the layout of
- * other frames. The stack is taken at once, also if it may be deferred.
+ * Guards against: windows for 32-bit code, and walks of it that assume 64-bit
+ * frames. The callchain is taken immediately, even if it may be deferred.
  */
 TEST_F(compat, calls_are_refused_and_frames_are_its_own)
 {

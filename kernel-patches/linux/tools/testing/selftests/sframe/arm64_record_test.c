@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Frame records that cannot be read, or that lead nowhere: the walk ends there,
- * with what it has, without windows as well as beside one.
+ * Frame records that are not readable, or that lead nowhere: the walk ends
+ * there and keeps the frames before, with and without a window elsewhere.
  */
 #include "harness.h"
 
@@ -34,7 +34,7 @@ FIXTURE(record)
 {
 	__u8		*text;
 	__u8		*section;
-	/* Two of them end where nothing can be read. */
+	/* Two records, which end at a page that is not readable. */
 	struct record	*records;
 	__u8		*end;
 };
@@ -81,7 +81,7 @@ FIXTURE_TEARDOWN(record)
 
 #define LR(i)	((uintptr_t)record_fp + 4 * (i))
 
-/* With this frame pointer, the callers are those. */
+/* With this frame pointer, the walk finds these callers. */
 #define EXPECT_CALLERS(frame, ...) do {					\
 	const struct sft_call call = { record_fp, (frame) };		\
 	struct sft_chain chain;						\
@@ -98,7 +98,7 @@ TEST_F(record, each_leads_to_the_next)
 	EXPECT_CALLERS(self->records, LR(1), LR(2));
 }
 
-/* Guards against: the word of a record that can be read, without the other. */
+/* Guards against: using a record with one unreadable word. */
 TEST_F(record, half_of_it_can_be_read)
 {
 	self->records[0] = (struct record){ self->end - 8, LR(1) };
@@ -139,7 +139,7 @@ TEST_F(record, it_is_not_aligned)
 	EXPECT_CALLERS(self->records, LR(1));
 }
 
-/* Guards against: walks without an end. */
+/* Guards against: endless walks. */
 TEST_F(record, it_leads_back)
 {
 	self->records[0] = (struct record){ self->records, LR(1) };

@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Pointers with a tag in their top byte, and memory with tags: a section's
- * address may have one where system calls take it, text has none, and a frame
- * that is read by a wrong tag ends the walk.
+ * Tagged pointers and tagged memory: a section's address may be tagged if
+ * system calls of the thread accept that, text addresses may not, and a frame
+ * that is read with a wrong tag ends the walk.
  */
 #include <sys/auxv.h>
 #include <sys/prctl.h>
@@ -19,7 +19,7 @@
 #define KEY_LEAF	3
 #define SECTION_SIZE	(4 * SFT_PAGE)
 #define STACK_SIZE	(16 * SFT_PAGE)
-/* Functions of a section whose search begins with what registration noted. */
+/* Enough functions that a search starts with data noted at registration. */
 #define MANY		100
 
 #define TAG_SHIFT	56
@@ -45,15 +45,15 @@ static void *with_tag(const void *ptr, unsigned long tag)
 	return (void *)((uintptr_t)ptr | tag);
 }
 
-/* Does this thread pass tags to system calls from now on? */
+/* Set whether this thread may pass tagged pointers to system calls. */
 static int set_abi(unsigned long flags)
 {
 	return prctl(PR_SET_TAGGED_ADDR_CTRL, flags, 0, 0, 0) ? -errno : 0;
 }
 
 /*
- * A step by the frame pointer of sft_leaf does not tell what the slot's rows
- * start from: it has a window, too.
+ * A step by sft_leaf's frame pointer does not give the stack pointer, which the
+ * slot's rows need. So register a window for sft_leaf, too.
  */
 static int register_leaf(__u8 *section)
 {
@@ -111,7 +111,7 @@ static struct sft_fde slot_fde(const __u8 *text)
 	};
 }
 
-/* Distances in a section are those of addresses without a tag. */
+/* Distances in a section are between untagged addresses. */
 static size_t build_plain(__u8 *section, const __u8 *text)
 {
 	const struct sft_fde fde = slot_fde(text);
@@ -130,7 +130,7 @@ static size_t build_many(__u8 *section, const __u8 *text)
 	return sft_build(section, fdes, MANY);
 }
 
-/* The stack of sft_leaf below the slot. */
+/* Check the stack of sft_leaf, called by the slot. */
 #define EXPECT_LEAF() do {						\
 	struct sft_chain chain;						\
 									\
@@ -141,7 +141,7 @@ static size_t build_many(__u8 *section, const __u8 *text)
 		     SFT_CALLERS);					\
 } while (0)
 
-/* Guards against: functions at addresses with a tag, where nothing is. */
+/* Guards against: tagged function addresses, which match no text. */
 TEST_F(tags, section_is_as_without_tag)
 {
 	static size_t (*const builds[])(__u8 *, const __u8 *) = {
@@ -155,7 +155,7 @@ TEST_F(tags, section_is_as_without_tag)
 		ASSERT_EQ(0, sft_register(KEY, with_tag(self->section, TAG),
 					  len, NULL));
 		EXPECT_LEAF();
-		/* Other threads need not pass tags. */
+		/* Threads without the ABI can use the window. */
 		ASSERT_EQ(0, set_abi(0));
 		EXPECT_LEAF();
 		ASSERT_EQ(0, set_abi(PR_TAGGED_ADDR_ENABLE));
@@ -163,7 +163,7 @@ TEST_F(tags, section_is_as_without_tag)
 	}
 }
 
-/* Guards against: tags that this thread does not pass. */
+/* Guards against: accepting tags from a thread without the ABI. */
 TEST_F(tags, no_tag_without_the_abi)
 {
 	size_t len = build_plain(self->section, self->text);
@@ -181,7 +181,7 @@ TEST_F(tags, no_tag_without_the_abi)
 	EXPECT_LEAF();
 }
 
-/* Guards against: windows where no instruction is. A key is a number. */
+/* Guards against: windows at tagged text addresses. A key may be any number. */
 TEST_F(tags, text_has_no_tag)
 {
 	size_t len = build_plain(self->section, self->text);
@@ -195,8 +195,8 @@ TEST_F(tags, text_has_no_tag)
 }
 
 /*
- * Guards against: wrong frames behind a frame pointer with a tag. No walk
- * through windows follows it, also where no window is.
+ * Guards against: wrong frames after a tagged frame pointer. In a process with
+ * windows, walks do not follow it, with or without a window at the address.
  */
 TEST_F(tags, frame_pointer_with_a_tag_ends_the_walk)
 {
@@ -279,8 +279,8 @@ FIXTURE_TEARDOWN(mte)
 }
 
 /*
- * Give pages the tag of the pointer to them. QEMU before version 8 has the tags
- * of a page's first granules for all of it: this writes those of each block.
+ * Give pages the tag of the pointer to them. QEMU before version 8 uses the
+ * tags of a page's first granules for all of it: this sets those of each block.
  */
 static void set_tags(void *ptr, size_t size)
 {
@@ -296,7 +296,7 @@ static void set_tags(void *ptr, size_t size)
 
 #define CHECKED()	(variant->mode == PR_MTE_TCF_SYNC)
 
-/* Guards against: a section that is read by a tag that it does not have. */
+/* Guards against: reading a section with a wrong tag. */
 TEST_F(mte, section_with_tags)
 {
 	const size_t len = build_plain(self->section, self->text);
@@ -305,7 +305,7 @@ TEST_F(mte, section_with_tags)
 	struct sft_chain chain;
 
 	set_tags(section, SECTION_SIZE);
-	/* By a wrong tag, where that is looked at. */
+	/* With a wrong tag, which fails only if tags are checked. */
 	EXPECT_EQ(CHECKED() ? -EFAULT : 0,
 		  sft_register(KEY, self->section, len, NULL));
 	if (!CHECKED()) {
@@ -316,7 +316,7 @@ TEST_F(mte, section_with_tags)
 	ASSERT_EQ(0, sft_register(KEY, section, len, NULL));
 	EXPECT_LEAF();
 
-	/* The memory is something else now, and the window still there. */
+	/* The memory was reused with another tag, but the window remains. */
 	ASSERT_EQ(0, sft_unregister(KEY));
 	ASSERT_EQ(0, sft_register(KEY, section, len, NULL));
 	set_tags(with_tag(self->section, OTHER_TAG), SECTION_SIZE);
@@ -360,10 +360,10 @@ static int sample_on(__u8 *top, const void *addr, bool defer,
 	return ret;
 }
 
-/* Guards against: walks that stacks with tags end, or that ignore them. */
+/* Guards against: truncating tagged stacks, or ignoring their tags. */
 TEST_F(mte, frame_with_another_tag)
 {
-	/* That of sft_outer is the first frame, those below are in another page. */
+	/* The first frame is sft_outer's; those below are in another page. */
 	__u8 *outer = self->stack + STACK_SIZE / 2, *top = outer + 16;
 	const size_t len = build_plain(self->section, self->text);
 	struct sft_call call = { sft_tag_granule, outer };

@@ -2,7 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * A thread that is asked for its stack, and what perf writes of it.
+ * A thread that answers questions for its stack, and the records that perf
+ * writes about it.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -19,10 +20,10 @@
 #define MADV_DONTNEED_LOCKED	24
 #endif
 
-/* Samples in handlers have a part of the stack of their own. */
+/* A sample in a handler uses the next part of the stack. */
 #define PART_SIZE	(16 * SFT_PAGE)
 #define NR_PARTS	8
-/* Above the first frame, where a wrong step may look. */
+/* Room above the first frame, where a wrong step may read. */
 #define PART_TOP	(PART_SIZE - 1024)
 #define STACK_SIZE	(NR_PARTS * PART_SIZE)
 
@@ -115,7 +116,7 @@ long long sfa_count(const struct sfa_counts *counts, const char *name)
 	return -1;
 }
 
-/* By how much is it to go up? Counts that are named add to @found. */
+/* Expected increment of @name. If @names has it, adds 1 to @found. */
 static long long wanted(const char *names, const char *name,
 			unsigned int *found)
 {
@@ -242,7 +243,7 @@ bool sfa_on_stack(void)
 	return here > other_stack && here <= other_stack + PART_SIZE;
 }
 
-/* What is called for the first time may have to be brought in. */
+/* First calls may page-fault: make them before events count faults. */
 static int bring_in(void)
 {
 	sfa_wait_ms(0);
@@ -272,9 +273,9 @@ int sfa_prepare(void)
 }
 
 /*
- * arm64 has no flag of its own for restartable sequences: who loses the CPU on
- * the way back to user space seems to have more work there, and is not asked.
- * Real-time threads lose it to none of the guest. What starts here inherits it.
+ * arm64 has no separate thread flag for restartable sequences: a thread that is
+ * preempted on return to user space seems to have other work and is not asked.
+ * Nothing in the guest preempts real-time threads. Children inherit the policy.
  */
 static int keep_cpu(void)
 {
@@ -355,7 +356,7 @@ int sfa_event_beside(const struct sft_event *event,
 
 void sfa_enable(const struct sft_event *event)
 {
-	/* After fork(), pages are to be copied. */
+	/* After fork(), copy pages before the event counts faults. */
 	mlockall(MCL_CURRENT);
 	ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0);
 }
@@ -390,13 +391,13 @@ void sfa_touch_there(void)
 
 void sfa_touch_here(void)
 {
-	/* Each as aligned as a stack, of whatever size. */
+	/* An element has the alignment of a stack; its size does not matter. */
 	max_align_t part[2048 / sizeof(max_align_t)];
 
 	touch_on(part + 1024 / sizeof(max_align_t));
 }
 
-/* Copy the user part of a callchain, or find its cookie. */
+/* Copy the user part of a callchain. */
 static int set_chain(struct sfa_log *log, struct sfa_record *record,
 		     const __u64 *ip, __u64 nr)
 {
@@ -415,13 +416,13 @@ static int set_sample(struct sfa_log *log, struct sfa_record *record,
 	const __u64 *ip = &raw[3];
 	const __u64 nr = raw[2];
 
-	/* Behind that of the process. */
+	/* The PID comes first. */
 	record->tid = ((const __u32 *)&raw[1])[1];
 	if (nr == 2 && ip[0] == PERF_CONTEXT_USER_DEFERRED) {
 		record->cookie = ip[1];
 		return 0;
 	}
-	/* Of a thread that is about to exit there may be none. */
+	/* An exiting thread may have no callchain. */
 	if (!nr)
 		return 0;
 	if (ip[0] != PERF_CONTEXT_USER)
@@ -444,7 +445,7 @@ static int add_record(struct sfa_log *log, const __u64 *raw)
 	if (header->type == PERF_RECORD_SAMPLE)
 		return set_sample(log, record, raw);
 
-	/* Process and thread are at the end. */
+	/* The record ends with PID and TID. */
 	last = (const __u32 *)raw + header->size / sizeof(*last);
 	record->tid = last[-1];
 	if (header->type != PERF_RECORD_CALLCHAIN_DEFERRED)
@@ -493,7 +494,7 @@ static void print_log(const struct sfa_log *log, unsigned int i,
 		print_record(&log->records[i]);
 }
 
-/* Index of the next record of this type and cookie behind @i, or log->nr. */
+/* Index of the next record of this type and cookie after @i, or log->nr. */
 static unsigned int find(const struct sfa_log *log, unsigned int i, __u32 type,
 			 __u64 cookie)
 {
@@ -505,8 +506,8 @@ static unsigned int find(const struct sfa_log *log, unsigned int i, __u32 type,
 }
 
 /*
- * A sample in a system call may share a stack that came before, and if the
- * thread was about to exit, its event is gone when the stack comes.
+ * A sample in a system call may share a stack that was written earlier. If the
+ * thread is exiting, its event may be gone before the stack is written.
  */
 static bool needs_stack(const struct sfa_log *log, unsigned int i)
 {
@@ -522,7 +523,7 @@ static bool needs_stack(const struct sfa_log *log, unsigned int i)
 	return false;
 }
 
-/* Is the stack of sample @i behind it, and nothing wrong between? */
+/* Say what is wrong with sample @i and its stack; NULL if nothing is. */
 static const char *sample_wrong(const struct sfa_log *log, unsigned int i)
 {
 	const struct sfa_record *sample = &log->records[i];
@@ -542,7 +543,7 @@ static const char *sample_wrong(const struct sfa_log *log, unsigned int i)
 	return NULL;
 }
 
-/* Is it the only one, and no sample behind it? */
+/* NULL if it is the only one for its cookie, and after its samples. */
 static const char *stack_wrong(const struct sfa_log *log, unsigned int i)
 {
 	const __u64 cookie = log->records[i].cookie;

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * PR_UNWIND_ASSIST: each documented error, what is left open after it, and what
- * perf writes for each answer.
+ * PR_UNWIND_ASSIST: each documented error, whether the question stays open
+ * after it, and what perf writes for each answer.
  */
 #include <limits.h>
 #include <pthread.h>
@@ -35,7 +35,7 @@ FIXTURE_TEARDOWN(answer)
 
 #define SAMPLE()	sfa_sample(&self->perf)
 
-/* Sample with this in the handler, which must end with an answer. */
+/* Sample with @answer in the handler; it must answer in the end. */
 static const struct sfa_record *
 sample_with(struct __test_metadata *_metadata, struct sfa_session *perf,
 	    void (*answer)(struct sfa_thread *me))
@@ -66,7 +66,7 @@ struct call {
 	unsigned long op, arg3, arg4, arg5;
 };
 
-/* Guards against: bits of arguments that nobody looks at, and half a change. */
+/* Guards against: ignored argument bits, or a refused call that has effects. */
 TEST_F(answer, on_and_off_refuse)
 {
 	static const struct call calls[] = {
@@ -108,9 +108,9 @@ TEST_F(answer, on_and_off_refuse)
 	EXPECT_TRUE(sfa_is_marks(SAMPLE()));
 }
 
-/* A program for 64 bits has no system calls of 32-bit ones on other machines. */
+/* Only on x86 can a 64-bit program make 32-bit system calls. */
 #ifdef __x86_64__
-/* What int $0x80 does, or -EPROTO if the kernel has no such entry. */
+/* Result of int $0x80, or -EPROTO if the kernel does not support it. */
 static int compat_on(int signal)
 {
 	const pid_t pid = fork();
@@ -131,7 +131,7 @@ static int compat_on(int signal)
 	return -WEXITSTATUS(status);
 }
 
-/* Guards against: a thread whose handler does not get a whole token. */
+/* Guards against: ON in a 32-bit call, whose siginfo would cut the token. */
 TEST_F(answer, compat_system_calls_are_refused)
 {
 	const int ret = compat_on(OTHER_SIGNAL);
@@ -139,12 +139,12 @@ TEST_F(answer, compat_system_calls_are_refused)
 	if (ret == -EPROTO)
 		SKIP(return, "kernel without CONFIG_IA32_EMULATION");
 	EXPECT_EQ(-EOPNOTSUPP, ret);
-	/* What can be judged before is. */
+	/* Wrong arguments are refused first. */
 	EXPECT_EQ(-EINVAL, compat_on(SIGUSR1));
 }
 #endif
 
-/* Guards against: signals of the C library, or one that is off by one. */
+/* Guards against: wrong bounds of the real-time signals. */
 TEST_F(answer, every_real_time_signal)
 {
 	struct sfa_counts counts;
@@ -163,7 +163,7 @@ TEST_F(answer, every_real_time_signal)
 	}
 }
 
-/* Guards against: an opt-out that is none, or that cannot be taken back. */
+/* Guards against: OFF that has no effect, or ON that fails after OFF. */
 TEST_F(answer, off_and_on)
 {
 	struct sfa_counts counts;
@@ -199,7 +199,7 @@ static void *never_on(void *arg)
 	return NULL;
 }
 
-/* Guards against: a structure that is taken for one which is not there. */
+/* Guards against: a NULL dereference if the thread never opted in. */
 TEST_F(answer, thread_that_never_opted_in)
 {
 	pthread_t thread;
@@ -209,7 +209,7 @@ TEST_F(answer, thread_that_never_opted_in)
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 }
 
-/* Guards against: a question of nobody that can be answered. */
+/* Guards against: READ or ANSWER accepted while no question is open. */
 TEST_F(answer, no_question)
 {
 	static const __u64 tokens[] = { 0, 1, -1ULL, 1ULL << 63 };
@@ -226,7 +226,7 @@ TEST_F(answer, no_question)
 	EXPECT_TRUE(sfa_counted(&before, ""));
 }
 
-/* Guards against: a file that anybody may read, or that says something else. */
+/* Guards against: a world-readable file, or renamed or reordered lines. */
 TEST_F(answer, file)
 {
 	static const char *const names[] = {
@@ -251,7 +251,7 @@ TEST_F(answer, file)
 
 /* ---- The signal ------------------------------------------------------ */
 
-/* Guards against: a question somewhere else, or that looks like sigqueue(). */
+/* Guards against: a signal at another address, or one like sigqueue()'s. */
 TEST_F(answer, signal)
 {
 	__u64 token;
@@ -304,13 +304,13 @@ static void read_all_ways(struct sfa_thread *me)
 
 	for (i = 0; i < ARRAY_SIZE(asked); i++)
 		check_read(_metadata, me->token, asked[i]);
-	/* Only how many there are. */
+	/* With nr 0, the buffer is not used. */
 	EXPECT_EQ(4, sfa_read(me->token, NULL, 0));
 	EXPECT_EQ(4, sfa_read(me->token, (void *)-8L, 0));
 	sfa_say_frames(me);
 }
 
-/* Guards against: frames beyond what was asked for, or beyond what there is. */
+/* Guards against: READ that writes past nr, or past the end of the walk. */
 TEST_F(answer, read)
 {
 	EXPECT_TRUE(sfa_is_marks(SAMPLE_WITH(read_all_ways)));
@@ -328,7 +328,7 @@ static void fill(__u64 *frames, unsigned int nr, __u64 first)
 		frames[i] = first + 16 * i;
 }
 
-/* Guards against: frames that are lost, or that are of the answer before. */
+/* Guards against: lost frames, or stale ones from the previous answer. */
 TEST_F(answer, frames)
 {
 	static const unsigned int sizes[] = {
@@ -358,7 +358,7 @@ static void say_nothing(struct sfa_thread *me)
 	me->ret = sfa_answer(me->token, anywhere[anywhere_nr], 0);
 }
 
-/* Guards against: an answer of no frames that is an empty stack, or assisted. */
+/* Guards against: an empty answer reported as empty stack, or as assisted. */
 TEST_F(answer, no_frames_are_the_walk_of_the_kernel)
 {
 	const struct sfa_counts before = sfa_counts();
@@ -372,7 +372,7 @@ TEST_F(answer, no_frames_are_the_walk_of_the_kernel)
 	EXPECT_TRUE(sfa_counted(&before, "asked=5 native=5"));
 }
 
-/* Each must be refused for its length, whatever else is wrong. */
+/* The length must be checked first. */
 static void say_too_much(struct sfa_thread *me)
 {
 	static const unsigned long sizes[] = {
@@ -391,7 +391,7 @@ static void say_too_much(struct sfa_thread *me)
 	sfa_say_frames(me);
 }
 
-/* Guards against: sizes that overflow, and a question that is gone. */
+/* Guards against: overflow of the size, or an error that ends the question. */
 TEST_F(answer, too_many_frames)
 {
 	EXPECT_TRUE(sfa_is_marks(SAMPLE_WITH(say_too_much)));
@@ -399,7 +399,7 @@ TEST_F(answer, too_many_frames)
 
 /* ---- Memory that is not there ---------------------------------------- */
 
-/* A page that can be written, one that can be read, and one that is not. */
+/* Four pages: no access, read-write, read-only, no access. */
 static __u8 *pages;
 
 static int make_pages(void)
@@ -408,7 +408,7 @@ static int make_pages(void)
 	if (!pages)
 		return -ENOMEM;
 	memset(pages, 0x11, 4 * SFT_PAGE);
-	/* Frames that would be valid. */
+	/* Valid frames. */
 	fill((__u64 *)pages, 4 * SFT_PAGE / sizeof(__u64), 0x1000);
 	if (mprotect(pages, SFT_PAGE, PROT_NONE) ||
 	    mprotect(pages + 2 * SFT_PAGE, SFT_PAGE, PROT_READ) ||
@@ -441,7 +441,7 @@ static void answer_at_the_edges(struct sfa_thread *me)
 	sfa_say_frames(me);
 }
 
-/* Guards against: frames that are half of the answer, half of something else. */
+/* Guards against: a partial copy from user space taken as the answer. */
 TEST_F(answer, answer_that_cannot_be_read)
 {
 	ASSERT_EQ(0, make_pages());
@@ -455,7 +455,7 @@ static void read_at_the_edges(struct sfa_thread *me)
 	__u8 *start = pages + SFT_PAGE, *end = pages + 2 * SFT_PAGE;
 	unsigned int i;
 
-	/* Of four frames. */
+	/* The walk has four frames. */
 	for (i = 0; i < 4 * sizeof(__u64); i++)
 		EXPECT_EQ(-EFAULT, sfa_read(me->token, end - i, 510))
 			TH_LOG("%u bytes in front of the end", i);
@@ -464,14 +464,14 @@ static void read_at_the_edges(struct sfa_thread *me)
 			TH_LOG("%u bytes in front of the start", i);
 	for (i = 0; i < ARRAY_SIZE(anywhere) - 1; i++)
 		EXPECT_EQ(-EFAULT, sfa_read(me->token, anywhere[i], 1));
-	/* A page that can only be read, and what fits. */
+	/* A read-only page, then buffers that just fit. */
 	EXPECT_EQ(-EFAULT, sfa_read(me->token, end, 1));
 	EXPECT_EQ(4, sfa_read(me->token, end - 4 * sizeof(__u64), 510));
 	EXPECT_EQ(4, sfa_read(me->token, end - sizeof(__u64), 1));
 	sfa_say_frames(me);
 }
 
-/* Guards against: a write to what can only be read. */
+/* Guards against: READ that writes to a read-only page. */
 TEST_F(answer, read_that_cannot_be_written)
 {
 	__u64 frame;
@@ -495,7 +495,7 @@ static void use_odd_addresses(struct sfa_thread *me)
 	me->ret = sfa_answer(me->token, frames, ARRAY_SIZE(sfa_marks));
 }
 
-/* Guards against: an alignment that is nowhere documented. */
+/* Guards against: an undocumented alignment requirement. */
 TEST_F(answer, odd_addresses)
 {
 	ASSERT_EQ(0, make_pages());
@@ -504,14 +504,14 @@ TEST_F(answer, odd_addresses)
 
 /* ---- Addresses ------------------------------------------------------- */
 
-/* Not of user space: marks in a callchain, the kernel, nothing at all. */
+/* Not in user space: context markers, kernel and invalid addresses. */
 static const __u64 outside[] = {
 	PERF_CONTEXT_HV, PERF_CONTEXT_KERNEL, PERF_CONTEXT_USER,
 	PERF_CONTEXT_USER_DEFERRED, PERF_CONTEXT_GUEST,
 	PERF_CONTEXT_GUEST_KERNEL, PERF_CONTEXT_GUEST_USER, PERF_CONTEXT_MAX,
 	(__u64)PERF_CONTEXT_MAX - 1, (__u64)PERF_CONTEXT_MAX + 1, -1ULL,
 	-8ULL, -4096ULL, SFT_USER_END_LARGE, SFT_USER_END_LARGE + 1,
-	/* Where user space is not nearly all. */
+	/* User addresses on s390, which skips them. */
 	1ULL << 63, (1ULL << 63) - 1, 0xffff800000000000ULL,
 	0xffffffff81000000ULL, 0xffff000000000000ULL, 0xffffffffff600000ULL,
 };
@@ -545,12 +545,12 @@ static void say_outside(struct sfa_thread *me)
 	check_outside(_metadata, me->token, sft_user_end());
 #endif
 	fill(many, ARRAY_SIZE(many), 0x1000);
-	/* Behind the last one nobody looks. */
+	/* The kernel must not read past nr. */
 	many[510] = -1ULL;
 	sfa_say_frames(me);
 }
 
-/* Guards against: addresses that stand for something else in a callchain. */
+/* Guards against: context markers or kernel addresses in an answer. */
 TEST_F(answer, addresses_outside_of_user_space)
 {
 	sfa_me.frames = many;
@@ -558,7 +558,7 @@ TEST_F(answer, addresses_outside_of_user_space)
 	EXPECT_TRUE(sfa_is_answer(SAMPLE_WITH(say_outside), many, 510));
 }
 
-/* Guards against: a limit that is too low. */
+/* Guards against: refusal of valid user addresses. */
 TEST_F(answer, addresses_at_the_ends_of_user_space)
 {
 	const __u64 frames[] = {
@@ -585,7 +585,7 @@ static void say_twice(struct sfa_thread *me)
 	EXPECT_EQ(-ESRCH, sfa_read(me->token, &frame, 1));
 }
 
-/* Guards against: a second stack for a cookie. */
+/* Guards against: two stacks for one cookie. */
 TEST_F(answer, twice)
 {
 	int i;
@@ -596,7 +596,7 @@ TEST_F(answer, twice)
 	}
 }
 
-/* Tokens that were not asked with. */
+/* Tokens other than that of the open question. */
 static void say_forged(struct sfa_thread *me)
 {
 	static __u64 last_token;
@@ -610,7 +610,7 @@ static void say_forged(struct sfa_thread *me)
 	__u64 frame;
 
 	for (i = 0; i < ARRAY_SIZE(forged); i++) {
-		/* Any number may be one. */
+		/* Tokens start at random: one may match. */
 		if (forged[i] == me->token)
 			continue;
 		EXPECT_EQ(-ESRCH, sfa_read(forged[i], &frame, 1));
@@ -622,7 +622,7 @@ static void say_forged(struct sfa_thread *me)
 	sfa_say_frames(me);
 }
 
-/* Guards against: an answer to the question before, or to a guess. */
+/* Guards against: accepting a guessed token, or the previous one. */
 TEST_F(answer, forged_tokens)
 {
 	int i;
@@ -633,11 +633,11 @@ TEST_F(answer, forged_tokens)
 
 /**
  * struct peer - another thread whose question is open
- * @open:	it is
- * @tried:	its token was tried elsewhere
+ * @open:	posted when the question is open
+ * @tried:	posted when another thread has tried its token
  * @token:	the token
- * @log:	its records
- * @metadata:	of the test
+ * @log:	records of the thread
+ * @metadata:	metadata of the test
  */
 static struct {
 	sem_t			open, tried;
@@ -686,7 +686,7 @@ static void say_of_peer(struct sfa_thread *me)
 	sfa_say_frames(me);
 }
 
-/* Guards against: a thread that speaks for another one. */
+/* Guards against: a thread that answers another thread's question. */
 TEST_F(answer, token_of_another_thread)
 {
 	pthread_t thread;
@@ -698,7 +698,7 @@ TEST_F(answer, token_of_another_thread)
 	ASSERT_EQ(0, pthread_create(&thread, NULL, run_peer, NULL));
 	ASSERT_EQ(0, sem_wait(&peer.open));
 
-	/* While this thread has no question, and while it has. */
+	/* First with no question open in this thread, then with one. */
 	EXPECT_EQ(-ESRCH, sfa_read(peer.token, &frame, 1));
 	EXPECT_EQ(-ESRCH, sfa_answer(peer.token, many, 1));
 	EXPECT_TRUE(sfa_is_marks(SAMPLE_WITH(say_of_peer)));
@@ -714,7 +714,7 @@ static void say_late(struct sfa_thread *me)
 	sfa_say_frames(me);
 }
 
-/* Guards against: an answer that is thrown away though nobody waits. */
+/* Guards against: a late answer dropped although no sample came since. */
 TEST_F(answer, late_without_another_sample)
 {
 	EXPECT_TRUE(sfa_is_marks(SAMPLE_WITH(say_late)));
@@ -733,7 +733,7 @@ static void say_after_giving_up(struct sfa_thread *me)
 	sfa_say_frames(me);
 }
 
-/* Guards against: records that wait for a program which hangs. */
+/* Guards against: stacks withheld for ever if the program hangs. */
 TEST_F(answer, late_after_another_sample)
 {
 	const struct sfa_counts before = sfa_counts();
@@ -750,14 +750,14 @@ TEST_F(answer, late_after_another_sample)
 	ASSERT_EQ(3, self->perf.log->nr);
 	first = sfa_next(self->perf.log);
 	EXPECT_NE(0, first->cookie);
-	/* The one in the handler is walked at once. */
+	/* The sample in the handler gets its stack at once. */
 	EXPECT_TRUE(sfa_is_direct(sfa_next(self->perf.log)));
 	stack = sfa_next(self->perf.log);
 	EXPECT_TRUE(sfa_is_walk(stack));
 	EXPECT_EQ(first->cookie, stack->cookie);
 	EXPECT_TRUE(sfa_counted(&before, "asked busy late"));
 
-	/* And again. */
+	/* The thread is asked again. */
 	EXPECT_TRUE(sfa_is_marks(SAMPLE_WITH(sfa_say_frames)));
 }
 
@@ -770,7 +770,7 @@ static void say_after_touching(struct sfa_thread *me)
 	sfa_say_frames(me);
 }
 
-/* Guards against: a program that is given no time at all. */
+/* Guards against: giving up at the next sample although there is time. */
 TEST_F(answer, another_sample_soon)
 {
 	struct sfa_log *log = self->perf.log;
@@ -779,7 +779,7 @@ TEST_F(answer, another_sample_soon)
 
 	sfa_me.answer = say_after_touching;
 	do {
-		/* Perhaps something else ran meanwhile: once more. */
+		/* Start over if another task took the time. */
 		log->nr = 0;
 		log->nr_words = 0;
 		sfa_enable(&self->perf.event);
@@ -798,7 +798,7 @@ TEST_F(answer, another_sample_soon)
 
 /* ---- The record ------------------------------------------------------ */
 
-/* Guards against: a cookie for each event, or a stack for each. */
+/* Guards against: a separate cookie or stack for each event. */
 TEST_F(answer, two_samples_with_a_cookie)
 {
 	const struct sfa_counts before = sfa_counts();
@@ -835,7 +835,7 @@ static bool has_restarted(const struct sfa_counts *before)
 	return sfa_count(&now, "restart") != sfa_count(before, "restart");
 }
 
-/* Guards against: what is left of an answer, after many. */
+/* Guards against: reusing the state of earlier answers. */
 TEST_F(answer, many_questions)
 {
 	const struct sfa_record *record;
@@ -847,7 +847,7 @@ TEST_F(answer, many_questions)
 		fill(many, nr, 0x1000 + i);
 		sfa_me.frames = many;
 		sfa_me.nr = nr;
-		/* Whoever is preempted in between may not be asked. */
+		/* If preempted meanwhile, the thread may not be asked. */
 		do {
 			before = sfa_counts();
 			record = SAMPLE();
@@ -871,7 +871,7 @@ static void on_again(struct sfa_thread *me)
 	sfa_say_frames(me);
 }
 
-/* Guards against: a question that is lost, or a second signal for it. */
+/* Guards against: ON that loses the open question, or signals it again. */
 TEST_F(answer, on_while_a_question_is_open)
 {
 	struct sfa_counts counts;

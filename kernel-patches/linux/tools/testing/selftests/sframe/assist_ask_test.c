@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * When a thread that opted in is asked, and when it is not: then the kernel
- * gives its own walk at once.
+ * When the kernel asks a thread that opted in. If it does not ask, it gives out
+ * its own walk at once.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -26,7 +26,7 @@
 
 #include "assist_harness.h"
 
-/* The C library registers it, and says where it is. */
+/* The C library registers rseq and publishes its offset. */
 #ifdef __GLIBC__
 #if __GLIBC_PREREQ(2, 35)
 #include <sys/rseq.h>
@@ -38,7 +38,7 @@
 #define SS_AUTODISARM	0x80000000U
 #endif
 
-/* Those of the kernel's tools need more headers than there are. */
+/* The kernel's <linux/seccomp.h> needs headers that are not available. */
 #ifndef SECCOMP_MODE_STRICT
 #define SECCOMP_MODE_STRICT		1
 #endif
@@ -65,7 +65,7 @@ FIXTURE_TEARDOWN(ask)
 	end_session(_metadata, &self->perf);
 }
 
-/* Of a second session. */
+/* Records of a second session. */
 static struct sfa_log second_log;
 
 static void check_asked(struct __test_metadata *_metadata,
@@ -79,7 +79,7 @@ static void check_asked(struct __test_metadata *_metadata,
 	EXPECT_TRUE(sfa_counted(&before, "asked answered"));
 }
 
-/* When sampled at @touch, counted as @names. */
+/* A sample at @touch must not ask, and must increment @names. */
 static void check_refused(struct __test_metadata *_metadata,
 			  struct sfa_session *perf, void (*touch)(void),
 			  const char *names)
@@ -99,7 +99,7 @@ static void check_refused(struct __test_metadata *_metadata,
 
 /* ---- The handler ----------------------------------------------------- */
 
-/* Guards against: a signal that ends the program. */
+/* Guards against: a question that kills a program with no handler. */
 TEST_F(ask, no_handler)
 {
 	EXPECT_NE(SIG_ERR, signal(SFA_SIGNAL, SIG_DFL));
@@ -110,7 +110,7 @@ TEST_F(ask, no_handler)
 	EXPECT_ASKED();
 }
 
-/* Guards against: the same, by a handler that is there only once. */
+/* Guards against: the same after SA_RESETHAND has removed the handler. */
 TEST_F(ask, handler_that_is_reset)
 {
 	ASSERT_EQ(0, sfa_handle(SFA_SIGNAL, SA_ONSTACK | SA_RESETHAND));
@@ -119,7 +119,7 @@ TEST_F(ask, handler_that_is_reset)
 	EXPECT_REFUSED("handler");
 }
 
-/* Guards against: the handler of a signal that is not this one. */
+/* Guards against: checking the handler of another signal. */
 TEST_F(ask, handler_of_another_signal)
 {
 	ASSERT_EQ(0, sfa_on(SFA_SIGNAL - 1, 0));
@@ -139,7 +139,7 @@ static void set_blocked(int how)
 	sigprocmask(how, &set, NULL);
 }
 
-/* Guards against: questions that come when they no longer matter. */
+/* Guards against: a blocked question that is delivered too late. */
 TEST_F(ask, blocked)
 {
 	sigset_t pending;
@@ -153,7 +153,7 @@ TEST_F(ask, blocked)
 	EXPECT_ASKED();
 }
 
-/* Guards against: one signal mask that is taken for another. */
+/* Guards against: not asking because other signals are blocked. */
 TEST_F(ask, others_blocked)
 {
 	sigset_t set;
@@ -174,7 +174,7 @@ static void say_where(struct sfa_thread *me)
 	sfa_say_frames(me);
 }
 
-/* Guards against: a signal on a stack that has no room for it. */
+/* Guards against: a signal frame that overflows the thread's own stack. */
 TEST_F(ask, no_alternate_stack)
 {
 	sfa_me.answer = say_where;
@@ -192,7 +192,7 @@ TEST_F(ask, no_alternate_stack)
 	EXPECT_TRUE(was_on_stack);
 }
 
-/* Guards against: an alternate stack that this handler does not get. */
+/* Guards against: the same if the handler lacks SA_ONSTACK. */
 TEST_F(ask, handler_without_the_alternate_stack)
 {
 	sfa_me.answer = say_where;
@@ -203,7 +203,7 @@ TEST_F(ask, handler_without_the_alternate_stack)
 	EXPECT_FALSE(was_on_stack);
 }
 
-/* Guards against: a signal at the end of an alternate stack. */
+/* Guards against: a signal that overflows an alternate stack in use. */
 TEST_F(ask, on_the_alternate_stack)
 {
 	EXPECT_REFUSED_AT(sfa_touch_there, "stack");
@@ -213,7 +213,7 @@ TEST_F(ask, on_the_alternate_stack)
 	EXPECT_TRUE(sfa_is_marks(sfa_sample_at(&self->perf, sfa_touch_there)));
 }
 
-/* In the middle of memory, as a small one has no room for more than calls. */
+/* In the middle of a mapping: calls may need more than a small stack. */
 static int set_small_stack(size_t size)
 {
 	stack_t stack = { .ss_size = size };
@@ -225,7 +225,7 @@ static int set_small_stack(size_t size)
 	return sigaltstack(&stack, NULL) ? -errno : 0;
 }
 
-/* Does a child live on that is sampled with such a stack, where it may be? */
+/* If the kernel accepts such a stack, a child must survive a sample with it. */
 static void check_small_stack(struct __test_metadata *_metadata,
 			      struct sfa_session *perf, size_t size,
 			      unsigned long flags)
@@ -238,7 +238,7 @@ static void check_small_stack(struct __test_metadata *_metadata,
 		if (set_small_stack(size) || sfa_on(SFA_SIGNAL, flags) ||
 		    sfa_event_open(&perf->event))
 			_exit(0);
-		/* For s390 the first access to a copied page is a fault. */
+		/* On s390 the first access to a copied page faults. */
 		sfa_touch();
 		EXPECT_NE(NULL, sfa_sample(perf));
 		_exit(0);
@@ -248,7 +248,7 @@ static void check_small_stack(struct __test_metadata *_metadata,
 		TH_LOG("%zu bytes, flags %lu", size, flags);
 }
 
-/* Guards against: a program that is killed since its signal stack is small. */
+/* Guards against: a question that kills a program with a small signal stack. */
 TEST_F(ask, small_alternate_stacks)
 {
 	static const size_t sizes[] = { 2048, 2560, 3072, 4096, 5120, 8192 };
@@ -271,10 +271,10 @@ static void refused_here(int signal, siginfo_t *info, void *context)
 	check_refused(_metadata, current_perf, sfa_touch, "stack");
 }
 
-/* Guards against: a stack that looks unused, because it is disarmed. */
+/* Guards against: taking a disarmed stack in use for a free one. */
 TEST_F(ask, disarmed_stack)
 {
-	/* Without SA_SIGINFO the frame of s390 does not keep the stack. */
+	/* Without SA_SIGINFO, s390 does not save the stack in the frame. */
 	struct sigaction action = {
 		.sa_sigaction = refused_here,
 		.sa_flags = SA_ONSTACK | SA_SIGINFO,
@@ -305,7 +305,7 @@ static int sample_nested(struct sfa_session *perf)
 	return sfa_session_read(perf);
 }
 
-/* Guards against: a question in the handler of the one before. */
+/* Guards against: asking again in the handler of a question. */
 TEST_F(ask, in_the_handler)
 {
 	struct sfa_log *log = self->perf.log;
@@ -323,7 +323,7 @@ TEST_F(ask, in_the_handler)
 	EXPECT_TRUE(sfa_counted(&before, "asked answered blocked"));
 }
 
-/* The same where only the stack keeps it from being asked. */
+/* Guards against: the same where the signal is not blocked. */
 TEST_F(ask, in_a_handler_that_is_not_blocked)
 {
 	const struct sfa_counts before = sfa_counts();
@@ -345,7 +345,7 @@ static void touch_down(struct sfa_thread *me)
 		sfa_touch_here();
 }
 
-/* Guards against: a question that is still open when it has been answered. */
+/* Guards against: a question that stays open after its answer. */
 TEST_F(ask, questions_in_handlers_of_questions)
 {
 	struct sfa_log *log = self->perf.log;
@@ -376,7 +376,7 @@ static void touch_before_answering(struct sfa_thread *me)
 	sfa_say_frames(me);
 }
 
-/* Guards against: cookies while the stack before is not there yet. */
+/* Guards against: a new cookie before the previous one has its stack. */
 TEST_F(ask, samples_while_a_question_is_open)
 {
 	const struct sfa_record *record;
@@ -386,7 +386,7 @@ TEST_F(ask, samples_while_a_question_is_open)
 
 	sfa_me.answer = touch_before_answering;
 	do {
-		/* Perhaps something else ran meanwhile, and it was late. */
+		/* Retry if the answer was late because another task ran. */
 		log->next = log->nr;
 		before = sfa_counts();
 		ASSERT_EQ(0, sample_nested(&self->perf));
@@ -421,7 +421,7 @@ static void touch_and_jump(void)
 	sfa_me.depth = 0;
 }
 
-/* Guards against: a thread that is never asked again. */
+/* Guards against: never asking again after a jump out of the handler. */
 TEST_F(ask, jump_out_of_the_handler)
 {
 	struct sfa_log *log = self->perf.log;
@@ -455,7 +455,7 @@ TEST_F(ask, jump_out_of_the_handler)
 
 /* ---- Limits ---------------------------------------------------------- */
 
-/* Guards against: a question without its token. */
+/* Guards against: a signal without token if the queue is full. */
 TEST_F(ask, no_room_in_the_queue_of_signals)
 {
 	struct rlimit limit, none;
@@ -471,7 +471,7 @@ TEST_F(ask, no_room_in_the_queue_of_signals)
 
 /* ---- Debuggers ------------------------------------------------------- */
 
-/* Trace it, and let it have all of its signals. */
+/* Trace @pid and pass on all of its signals. */
 static void trace(pid_t pid, int ready)
 {
 	int status;
@@ -483,7 +483,7 @@ static void trace(pid_t pid, int ready)
 	_exit(0);
 }
 
-/* Be traced by a child as long as it runs. */
+/* Start a child that traces this process until it is killed. */
 static pid_t start_tracer(void)
 {
 	const pid_t parent = getpid();
@@ -504,7 +504,7 @@ static pid_t start_tracer(void)
 	return child;
 }
 
-/* Guards against: a debugger that stops for each sample. */
+/* Guards against: samples that stop the program in its debugger. */
 TEST_F(ask, traced)
 {
 	pid_t tracer;
@@ -541,7 +541,7 @@ static void check_refused_then_on(struct __test_metadata *_metadata,
 	check_asked(_metadata, perf);
 }
 
-/* Guards against: a prctl() or sigreturn() for which the program is killed. */
+/* Guards against: asking after new filters, which may kill the handler. */
 TEST_F(ask, filters)
 {
 	unsigned int i;
@@ -558,7 +558,7 @@ static void *add_filter_for_all(void *arg)
 	return (void *)(long)add_filter(SECCOMP_FILTER_FLAG_TSYNC);
 }
 
-/* The same by another thread. */
+/* Guards against: the same if another thread adds the filter. */
 TEST_F(ask, filters_of_another_thread)
 {
 	pthread_t thread;
@@ -570,7 +570,7 @@ TEST_F(ask, filters_of_another_thread)
 	check_refused_then_on(_metadata, &self->perf);
 }
 
-/* A child with its own event; its failures are those of the test. */
+/* Run @check in a child with its own event; its failures fail the test. */
 static void sampled_child(struct __test_metadata *_metadata,
 			  void (*check)(struct __test_metadata *_metadata,
 					struct sfa_session *perf))
@@ -592,7 +592,7 @@ static void sampled_child(struct __test_metadata *_metadata,
 	EXPECT_EQ(0, status);
 }
 
-/* Guards against: filters that a child is taken to have opted in with. */
+/* Guards against: a child that trusts filters its parent added after ON. */
 TEST_F(ask, filters_of_the_parent)
 {
 	sampled_child(_metadata, check_asked);
@@ -605,10 +605,10 @@ TEST_F(ask, filters_of_the_parent)
 /* ---- System calls that are signals ------------------------------------ */
 
 #ifdef __x86_64__
-/* Guards against: a handler whose system calls are signals to the program. */
+/* Guards against: asking although the handler's system calls raise SIGSYS. */
 TEST_F(ask, system_calls_are_dispatched)
 {
-	/* None is, as it says at present. */
+	/* 0 allows all system calls for now. */
 	static __u8 selector;
 
 	if (prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0,
@@ -632,7 +632,7 @@ static void count_trap(int signal)
 
 static struct sft_event trap;
 
-/* SIGTRAP at each page fault, sent by work of the same list. */
+/* SIGTRAP at each page fault, sent by task work as questions are. */
 static int open_trap(void)
 {
 	struct sigaction action = { .sa_handler = count_trap };
@@ -658,8 +658,8 @@ static void touch_and_trap(void)
 }
 
 /*
- * Guards against: the handler of another signal under that of the question. The
- * event that was opened last counts first, and its work is done last.
+ * Guards against: asking while another signal is pending, whose handler would
+ * run first. The event opened last counts first, and its task work runs last.
  */
 TEST_F(ask, another_signal_comes)
 {
@@ -678,8 +678,8 @@ TEST_F(ask, another_signal_comes)
 }
 
 /*
- * Guards against: the same, where signals cannot be seen. All wait for a step
- * over the breakpoint, and the sample is of before the step.
+ * Guards against: the same during the step over a probe's breakpoint, which
+ * hides pending signals. The sample is from before the step.
  */
 TEST_F(ask, instruction_behind_a_probe)
 {
@@ -696,16 +696,16 @@ TEST_F(ask, instruction_behind_a_probe)
 }
 
 /**
- * struct in_between - a signal that comes before that of a question
- * @thread:	which is asked
- * @leave:	then it is no longer there for it
- * @trigger:	an event that sends a signal when one is made for it
- * @beside:	it sends itself one of the same number
- * @now:	it is about to be sampled: send
- * @end:	nobody is to send any more
- * @found:	a question waited for the end of the handler
- * @waits:	and something did so when the thread had left
- * @ret:	of that
+ * struct in_between - a signal that is handled before that of a question
+ * @thread:	thread that is asked
+ * @leave:	called by the handler: stops listening to SFA_SIGNAL
+ * @trigger:	event that sends SIGUSR1 when the thread generates a signal
+ * @beside:	the handler also raises SFA_SIGNAL
+ * @now:	the thread is about to be sampled: send SIGUSR1
+ * @end:	stop sending
+ * @found:	the handler ran while a question was pending
+ * @waits:	SFA_SIGNAL was still pending after @leave
+ * @ret:	result of @leave
  */
 static struct in_between {
 	pid_t	thread;
@@ -722,7 +722,7 @@ static bool question_waits(void)
 	return !sigpending(&pending) && sigismember(&pending, SFA_SIGNAL);
 }
 
-/* With all signals blocked. */
+/* Handler of SIGUSR1, with all signals blocked. */
 static void leave_if_asked(int signal)
 {
 	if (in_between.found || !question_waits())
@@ -736,12 +736,12 @@ static void leave_if_asked(int signal)
 }
 
 #define LONGEST_DELAY	10000
-/* Nothing takes as long, however busy the machine is. */
+/* Longer than anything takes on a busy machine. */
 #define HANGS_MS	600000
 #define SIGNAL_EVENT_ID	\
 	"/sys/kernel/tracing/events/signal/signal_generate/id"
 
-/* A moment later, which is longer each time. */
+/* Each time, wait a little longer before the signal. */
 static void *send_for_ever(void *arg)
 {
 	unsigned int delay = 0, i;
@@ -761,9 +761,9 @@ static void *send_for_ever(void *arg)
 }
 
 /*
- * Each signal that this thread has made, a question's included, is followed by
- * SIGUSR1, by an interrupt where the machine can send one to itself. Else it is
- * up to chance and send_for_ever().
+ * Send SIGUSR1 after each signal that this thread generates, including that of
+ * a question. This needs a machine that can interrupt itself; elsewhere only
+ * send_for_ever() hits the right moment, by chance.
  */
 static int open_trigger(void)
 {
@@ -794,7 +794,7 @@ static void sample_many(struct sfa_session *perf)
 	sfa_disable(&perf->event);
 }
 
-/* Until a signal comes just when a question has been asked. */
+/* Sample until SIGUSR1 comes right after a question. */
 static void sample_until_found(struct __test_metadata *_metadata,
 			       struct sfa_session *perf)
 {
@@ -838,8 +838,8 @@ static void leave_in_between(struct __test_metadata *_metadata,
 }
 
 /*
- * Guards against: the question of one who is no longer there for it, and one
- * that takes with it what somebody else has sent.
+ * Guards against: a question still queued after OFF or a change of signal, or
+ * its removal dropping the same signal from another sender.
  */
 TEST_F(ask, left_before_the_question_comes)
 {
@@ -860,7 +860,7 @@ TEST_F(ask, left_before_the_question_comes)
 /* ---- Restartable sequences ------------------------------------------- */
 
 #ifdef HAVE_RSEQ
-/* Guards against: the address of the abort handler for what was interrupted. */
+/* Guards against: a walk that starts at the rseq abort handler. */
 TEST_F(ask, restartable_sequence)
 {
 	static struct rseq_cs section;
@@ -900,7 +900,7 @@ static void sample_both(struct sft_event *first, struct sft_event *second)
 	sfa_disable(second);
 }
 
-/* Guards against: a stack for one session only. */
+/* Guards against: a stack that only one of two sessions gets. */
 TEST_F(ask, two_sessions)
 {
 	const struct sfa_counts before = sfa_counts();
@@ -924,7 +924,7 @@ TEST_F(ask, two_sessions)
 	EXPECT_ASKED();
 }
 
-/* Guards against: a question for an event that has its callchain already. */
+/* Guards against: a question for an event that does not defer callchains. */
 TEST_F(ask, event_whose_callchain_is_not_deferred)
 {
 	const struct sfa_counts before = sfa_counts();
@@ -943,7 +943,7 @@ TEST_F(ask, event_whose_callchain_is_not_deferred)
 	EXPECT_EQ(0, sfa_me.handled);
 	EXPECT_TRUE(sfa_counted(&before, ""));
 
-	/* Nor does it change that of another one. */
+	/* The callchain of another event is still deferred. */
 	sample_both(&self->perf.event, &second);
 	EXPECT_TRUE(sfa_is_marks(sfa_next_pair(&self->perf)));
 	EXPECT_TRUE(sfa_counted(&before, "asked answered"));
@@ -954,7 +954,7 @@ TEST_F(ask, event_whose_callchain_is_not_deferred)
 	sft_event_close(&second);
 }
 
-/* Guards against: records only for events that have samples. */
+/* Guards against: no stacks for an event without samples. */
 TEST_F(ask, event_that_only_has_the_stacks)
 {
 	struct perf_event_attr attr;
@@ -980,11 +980,11 @@ TEST_F(ask, event_that_only_has_the_stacks)
 /**
  * struct sleeper - a system call that sleeps
  * @name:	its name
- * @prepare:	what comes before, or NULL; 0 or a negative errno
- * @sleep:	makes it; its result or a negative errno
- * @wake:	has it end, if it does not by itself
- * @wakes:	how often, each time when it sleeps
- * @result:	what it returns then
+ * @prepare:	called before, or NULL; returns 0 or a negative errno
+ * @sleep:	makes the call; returns its result or a negative errno
+ * @wake:	wakes it; NULL if it ends by itself
+ * @wakes:	number of wake-ups, each while it sleeps
+ * @result:	expected result
  * @stops:	SIGSTOP and SIGCONT do not make it return
  */
 struct sleeper {
@@ -1001,10 +1001,10 @@ struct sleeper {
  * struct shared - what parent and child both write
  * @futex:	waited for while it is 0
  * @started:	the child is about to make the system call
- * @nap_ms:	how long a sleep is that nobody ends
- * @result:	of the system call
- * @asked:	counts of the child's thread
- * @refused:	likewise
+ * @nap_ms:	length of a sleep that ends by itself
+ * @result:	result of the system call
+ * @asked:	"asked" of the child
+ * @refused:	"restart" of the child
  */
 static struct shared {
 	int		futex;
@@ -1110,7 +1110,7 @@ static long futex_for_minutes(void)
 	return do_futex(&time);
 }
 
-/* Without a new value, since it may be about to look at it again. */
+/* Keep the value: the child may be about to check it again. */
 static void wake_futex(void)
 {
 	const __u64 end = sfa_now_ms() + HANGS_MS;
@@ -1120,7 +1120,7 @@ static void wake_futex(void)
 		sched_yield();
 }
 
-/* Of <linux/io_uring.h>, as far as it is used here. */
+/* The parts of <linux/io_uring.h> that are used here. */
 struct uring_params {
 	__u32	setup[10];
 	struct {
@@ -1148,13 +1148,13 @@ struct uring_request {
 #define URING_POLL	6
 #define URING_GETEVENTS	1
 
-/* The two requests are for when these can be read. */
+/* The two requests poll these for input. */
 static int uring_pipes[2][2];
 
 static struct uring_request *requests;
 static __u8 *uring;
 
-/* With room for two requests; its descriptor. */
+/* Make a ring for two requests; returns its descriptor. */
 static int make_uring(struct uring_params *params)
 {
 	int fd = syscall(__NR_io_uring_setup, 2, params);
@@ -1201,8 +1201,8 @@ static int submit_both(void)
 }
 
 /*
- * It looks for work after the first one, and goes on waiting for both. If it is
- * interrupted, and there is one, it says nothing: how many are there?
+ * The kernel runs task work after the first completion, and keeps waiting for
+ * both. If interrupted then, it returns no error: count the completions.
  */
 static long wait_for_both(void)
 {
@@ -1241,9 +1241,9 @@ static int open_switches(struct sft_event *event, pid_t pid)
 }
 
 /*
- * The kernel patches its code when the first event of a kind is opened. QEMU 7.2
- * may run the old code for ever if another CPU comes there just then, as a child
- * does. So one event is always open.
+ * The kernel patches its code when the first event of a kind is opened. QEMU
+ * 7.2 may then run the old code for ever on another CPU that is there at that
+ * moment, such as the child's. So keep one event open.
  */
 static struct sft_event first_of_switches;
 
@@ -1262,7 +1262,7 @@ static int make_shared(void)
 	return open_switches(&first_of_switches, 0);
 }
 
-/* The state of the process as /proc has it, or 0. */
+/* The state of the process from /proc, or 0. */
 static char state_of(pid_t pid)
 {
 	char path[32], state = 0;
@@ -1323,8 +1323,8 @@ static bool was_sampled(const struct sfa_log *log)
 }
 
 /*
- * Wait until it sleeps and was sampled when it went to sleep. It is about to
- * sleep before, and if it is woken then, it does not.
+ * Wait until it sleeps and was sampled when it went to sleep. /proc shows the
+ * state earlier: if woken before the sample, it does not sleep.
  */
 static int wait_until_sampled(struct sfa_log *log, struct sft_event *event,
 			      pid_t pid)
@@ -1341,7 +1341,7 @@ static int wait_until_sampled(struct sfa_log *log, struct sft_event *event,
 	return -ETIMEDOUT;
 }
 
-/* Stop it in its system call, and have it end. Its status, or -1. */
+/* Stop it in its system call, then let it end. Returns its status, or -1. */
 static int drive_sleeper(struct sfa_log *log, struct sft_event *event,
 			 pid_t pid, const struct sleeper *sleeper)
 {
@@ -1372,8 +1372,8 @@ static void wait_until_started(pid_t pid)
 
 /*
  * Sample a child in this system call, in which it may be stopped. The first
- * sample of one that is stopped is where it is, behind the look for signals:
- * only one question is asked until it is back in user space.
+ * sample of a stopped child is where it stops, after the check for signals: it
+ * is asked only once until it is back in user space.
  */
 static void run_sleeper(struct __test_metadata *_metadata,
 			struct sfa_log *log, const struct sleeper *sleeper)
@@ -1410,13 +1410,13 @@ static void run_sleeper(struct __test_metadata *_metadata,
 /* Has it been sampled in the sleep, and stopped there? */
 static bool has_slept(const struct sleeper *sleeper)
 {
-	/* Whether it is asked in the end depends on when there was work. */
+	/* It is asked or refused, depending on when task work runs. */
 	if (sleeper->prepare)
 		return shared->asked + shared->refused > 0;
 	return shared->asked > 0 && (!sleeper->stops || shared->refused > 1);
 }
 
-/* Most sleepers leave it there, and the next one would not sleep. */
+/* A byte left by one sleeper would keep the next one from sleeping. */
 static void empty_wake_pipe(struct __test_metadata *_metadata)
 {
 	char byte;
@@ -1429,9 +1429,8 @@ static void empty_wake_pipe(struct __test_metadata *_metadata)
 #define MOST_TRIES	500
 
 /*
- * A sleep may be over before it is stopped. What is stopped may be continued
- * before it is off its CPU, and what is about to sleep woken before it does:
- * neither is sampled. So try again.
+ * Retry: a sleep may end before it is stopped. The child is not sampled if it
+ * is continued or woken before it is scheduled out.
  */
 static void check_sleeper(struct __test_metadata *_metadata,
 			  struct sfa_log *log, const struct sleeper *sleeper)
@@ -1452,7 +1451,7 @@ static void check_sleeper(struct __test_metadata *_metadata,
 		       shared->asked, shared->refused);
 }
 
-/* Guards against: a handler that ends a sleep, which was to go on. */
+/* Guards against: a question that cuts short a sleep that should resume. */
 TEST_F(ask, sleeping_system_calls)
 {
 	unsigned int i;
@@ -1462,7 +1461,7 @@ TEST_F(ask, sleeping_system_calls)
 		check_sleeper(_metadata, self->perf.log, &sleepers[i]);
 }
 
-/* Guards against: a signal where task work is run, but no system call ends. */
+/* Guards against: a question from task work that runs in a system call. */
 TEST_F(ask, io_uring)
 {
 	static const struct sleeper sleeper = {
@@ -1481,7 +1480,7 @@ TEST_F(ask, io_uring)
 }
 
 #ifdef __x86_64__
-/* No system call, though the register of its result says to make it again. */
+/* Not a system call, but the result register holds a restart code. */
 static void touch_with_result(void)
 {
 	const long result = -512;	/* ERESTARTSYS of the kernel */
@@ -1491,7 +1490,7 @@ static void touch_with_result(void)
 		     : : "a"(result), "r"(sfa_me.page) : "rcx");
 }
 
-/* Guards against: registers that are taken for those of a system call. */
+/* Guards against: a page fault mistaken for a system call that restarts. */
 TEST_F(ask, like_an_interrupted_system_call)
 {
 	const struct sfa_counts before = sfa_counts();
@@ -1504,7 +1503,7 @@ TEST_F(ask, like_an_interrupted_system_call)
 
 /* ---- Strict mode ----------------------------------------------------- */
 
-/* Once it waits for a byte of @go. */
+/* Returns when the child waits for a byte from @go. */
 static pid_t start_child(void (*run)(int go), int go[2])
 {
 	pid_t pid;
@@ -1538,7 +1537,7 @@ static void child_in_strict_mode(int go)
 	syscall(__NR_exit, 0);
 }
 
-/* Guards against: a prctl() that kills; no filter is there to be counted. */
+/* Guards against: asking in strict mode: no filter, but prctl() kills. */
 TEST_F(ask, strict_mode)
 {
 	struct sfa_log *log = self->perf.log;
@@ -1581,7 +1580,7 @@ static void child_reads(int go)
 	_exit(0);
 }
 
-/* Guards against: a question to a thread that never gets there. */
+/* Guards against: asking a killed thread, which never runs its handler. */
 TEST_F(ask, killed)
 {
 	struct sfa_log *log = self->perf.log;
@@ -1603,7 +1602,7 @@ TEST_F(ask, killed)
 	last = &log->records[log->nr - 1];
 	EXPECT_EQ(0, kill(pid, SIGKILL));
 
-	/* What it counted is there as long as nobody has waited for it. */
+	/* Its counts are readable until it is reaped. */
 	EXPECT_EQ(0, waitid(P_PID, pid, &info, WEXITED | WNOWAIT));
 	ASSERT_EQ(0, sfa_counts_of(pid, pid, &counts));
 	EXPECT_EQ(1, sfa_count(&counts, "exiting"));

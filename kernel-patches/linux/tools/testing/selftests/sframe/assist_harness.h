@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Tests that each have a session of perf, of which all that it has written is
- * looked at in the end.
+ * Setup and teardown of tests that each have a perf session. Teardown checks
+ * all records of the session.
  */
 #ifndef SFRAME_ASSIST_HARNESS_H
 #define SFRAME_ASSIST_HARNESS_H

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What threads, fork, exec, exit and changes of events do to threads that opted
- * in, and to a question that is open meanwhile.
+ * How threads, fork, exec, exit and changes of events affect threads that opted
+ * in, and a question that is open meanwhile.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -37,7 +37,7 @@ FIXTURE_TEARDOWN(life)
 	end_session(_metadata, &self->perf);
 }
 
-/* Sample the calling thread with an event and records of its own. */
+/* Sample the calling thread with a new event and a separate log. */
 static const struct sfa_record *sample_alone(void)
 {
 	static __thread struct sfa_session perf;
@@ -75,7 +75,7 @@ static void check_off(struct __test_metadata *_metadata)
 	EXPECT_TRUE(sfa_counted(&before, ""));
 }
 
-/* Of a thread or process that is new: has it counted nothing yet? */
+/* In a new thread or process, all counts must be 0. */
 static void check_nothing_counted(struct __test_metadata *_metadata)
 {
 	const struct sfa_counts counts = sfa_counts();
@@ -132,7 +132,7 @@ static void thread_in_thread(struct __test_metadata *_metadata)
 	check_asked(_metadata);
 }
 
-/* Guards against: threads that a JIT starts after it was loaded, left out. */
+/* Guards against: not asking threads that start after ON. */
 TEST_F(life, threads_inherit)
 {
 	in_thread(_metadata, check_new_and_asked);
@@ -156,7 +156,7 @@ static void opt_in(struct __test_metadata *_metadata)
 	check_asked(_metadata);
 }
 
-/* Guards against: an opt-in of the process. */
+/* Guards against: ON or OFF that affects the whole process. */
 TEST_F(life, threads_do_not_affect_each_other)
 {
 	in_thread(_metadata, opt_out);
@@ -173,7 +173,7 @@ static void no_stack_but_flag(struct __test_metadata *_metadata)
 	check_asked(_metadata);
 }
 
-/* Guards against: flags that only the thread has which gave them. */
+/* Guards against: flags of ON that new threads do not inherit. */
 TEST_F(life, flags_are_inherited)
 {
 	ASSERT_EQ(0, sfa_on(SFA_SIGNAL, UNWIND_ASSIST_ANY_STACK));
@@ -182,7 +182,7 @@ TEST_F(life, flags_are_inherited)
 
 /* ---- Processes ------------------------------------------------------- */
 
-/* Run it in a forked child, whose failures are those of the test. */
+/* Run @check in a forked child; its failures fail the test. */
 static void in_child(struct __test_metadata *_metadata,
 		     void (*check)(struct __test_metadata *_metadata))
 {
@@ -206,7 +206,7 @@ static void child_in_child(struct __test_metadata *_metadata)
 	check_asked(_metadata);
 }
 
-/* Guards against: children with the structure of their parent, or without. */
+/* Guards against: children that share their parent's state, or have none. */
 TEST_F(life, fork_inherits)
 {
 	in_child(_metadata, check_new_and_asked);
@@ -241,13 +241,13 @@ static void in_clone(struct __test_metadata *_metadata, int flags)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	munmap(stack, CHILD_STACK);
-	/* What the child prepared is in the same memory. */
+	/* The child used the same memory in sfa_prepare(). */
 	ASSERT_EQ(0, sfa_set_stack(0));
 	sfa_me.handled = 0;
 	check_asked(_metadata);
 }
 
-/* Guards against: a handler that runs where its thread's memory is in use. */
+/* Guards against: a child's handler that overwrites memory of its parent. */
 TEST_F(life, processes_that_share_memory_do_not_inherit)
 {
 	in_clone(_metadata, CLONE_VM | CLONE_VFORK);
@@ -257,11 +257,11 @@ TEST_F(life, processes_that_share_memory_do_not_inherit)
 
 /* ---- exec ------------------------------------------------------------ */
 
-/* This very program, see the constructor below. */
+/* exec runs this program again, see the constructor below. */
 #define EXEC_MARK	"ASSIST_TEST_LOOK"
 #define EXEC_STATUS	100
 
-/* Has the new program anything of the old one? */
+/* Did the new program inherit state of the old one? */
 __attribute__((constructor))
 static void look_after_exec(void)
 {
@@ -279,7 +279,7 @@ static void look_after_exec(void)
 			_exit(EXEC_STATUS + 2 + i);
 	if (sfa_read(0, &frame, 1) != -EINVAL)
 		_exit(EXEC_STATUS + 50);
-	/* Nothing is in the way of opting in again. */
+	/* Opting in again must work. */
 	if (sfa_on(SFA_SIGNAL, 0) || sfa_read(0, &frame, 1) != -ESRCH)
 		_exit(EXEC_STATUS + 51);
 	_exit(EXEC_STATUS);
@@ -299,7 +299,7 @@ static void child_execs(struct __test_metadata *_metadata)
 	do_exec();
 }
 
-/* Guards against: a signal for which the new program has no handler. */
+/* Guards against: asking after exec, which kills a program with no handler. */
 TEST_F(life, exec_ends_it)
 {
 	int status;
@@ -320,7 +320,7 @@ TEST_F(life, exec_ends_it)
 	check_asked(_metadata);
 }
 
-/* Guards against: an opt-out for an exec that fails. */
+/* Guards against: a failed exec that opts out. */
 TEST_F(life, failed_exec_does_not_end_it)
 {
 	EXPECT_EQ(-1, execve("/proc/self/exe/none", exec_argv, exec_envp));
@@ -331,15 +331,15 @@ TEST_F(life, failed_exec_does_not_end_it)
 /* ---- A child that is sampled once, from outside ---------------------- */
 
 /**
- * struct subject - a child, one thread of which is sampled
+ * struct subject - a child with one thread that is sampled
  * @answer:	what its handler does
- * @thread:	not the first one
+ * @thread:	the thread is not the first one
  * @pid:	the process
  * @tid:	the thread
- * @ready:	it writes its thread ID
- * @go:		it reads a byte before it is sampled
- * @event:	of the thread
- * @log:	its records
+ * @ready:	pipe to which the thread writes its ID
+ * @go:		pipe from which it reads a byte before it is sampled
+ * @event:	event of the thread
+ * @log:	records of the event
  */
 struct subject {
 	void			(*answer)(struct sfa_thread *me);
@@ -350,7 +350,7 @@ struct subject {
 	struct sfa_log		*log;
 };
 
-/* What is left of the thread ends with this status. */
+/* The exit status unless the child is killed or calls exec. */
 #define SUBJECT_STATUS	7
 
 static void *run_subject(void *arg)
@@ -382,7 +382,7 @@ static void child_is_subject(struct subject *subject)
 	_exit(SUBJECT_STATUS);
 }
 
-/* Its page faults, and that it gets another program. */
+/* Record its page faults and exec. */
 static int open_subject(struct subject *subject)
 {
 	struct perf_event_attr attr;
@@ -395,7 +395,7 @@ static int open_subject(struct subject *subject)
 	return sft_event_open_of(&subject->event, &attr, subject->tid, -1);
 }
 
-/* It is sampled when this has returned, or soon. */
+/* The sample may be taken soon after this returns. */
 static int start_subject(struct subject *subject)
 {
 	int ret;
@@ -434,7 +434,7 @@ static int end_subject(struct subject *subject)
 	return status;
 }
 
-/* The first two records: the sample that was asked about, and this stack. */
+/* The first two records must be a sample and its stack: returns the stack. */
 static const struct sfa_record *subject_pair(struct subject *subject)
 {
 	const struct sfa_record *sample = sfa_next(subject->log);
@@ -447,7 +447,7 @@ static const struct sfa_record *subject_pair(struct subject *subject)
 	return stack;
 }
 
-/* Guards against: a test that would find nothing. */
+/* Guards against: tests below that pass because nothing is sampled. */
 TEST_F(life, subject)
 {
 	struct subject subject = { .answer = sfa_say_frames };
@@ -468,7 +468,7 @@ static void exec_instead(struct sfa_thread *me)
 	_exit(4);
 }
 
-/* Is the next record of this kind that of exec? */
+/* Is the next COMM or MMAP record that of exec? */
 static bool next_is_exec(struct sfa_log *log)
 {
 	const struct sfa_record *record;
@@ -484,8 +484,8 @@ static bool next_is_exec(struct sfa_log *log)
 }
 
 /*
- * Guards against: a stack that is looked up in another program, or that is of
- * the thread whose ID the one that calls exec takes over.
+ * Guards against: a stack written after exec, when it is looked up in the new
+ * program and the thread has taken over the ID of the first one.
  */
 TEST_F(life, exec_while_a_question_is_open)
 {
@@ -533,7 +533,7 @@ static void wait_for_the_end(struct sfa_thread *me)
 		pause();
 }
 
-/* Events of all CPUs that have the stacks of all tasks. */
+/* One event per CPU, which gets the stacks of all tasks. */
 static struct sft_event cpu_events[MAX_CPUS];
 static struct sfa_log cpu_log;
 static unsigned int nr_cpus;
@@ -548,7 +548,7 @@ static int open_cpus(void)
 	attr.config = PERF_COUNT_SW_DUMMY;
 	attr.defer_callchain = 0;
 	attr.disabled = 0;
-	/* Without one of its kind, it gets no records of tasks. */
+	/* Without such a bit, it gets no records of tasks. */
 	attr.task = 1;
 	nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	if (nr_cpus > MAX_CPUS)
@@ -574,7 +574,7 @@ static int close_cpus(void)
 	return ret;
 }
 
-/* The only stack for this cookie that any CPU has, or NULL. */
+/* The stack for this cookie if all CPUs have just one, else NULL. */
 static const struct sfa_record *of_all_cpus(__u64 cookie)
 {
 	const struct sfa_record *record, *found = NULL;
@@ -622,7 +622,7 @@ static void check_end(struct __test_metadata *_metadata,
 	log->next = log->nr;
 }
 
-/* Guards against: a stack that is lost with the thread, or freed before. */
+/* Guards against: a stack lost or freed when the thread exits. */
 TEST_F(life, exit_while_a_question_is_open)
 {
 	static const struct way_to_end ways[] = {
@@ -645,7 +645,7 @@ static void stop_and_answer(struct sfa_thread *me)
 	sfa_say_frames(me);
 }
 
-/* Guards against: a question that is lost, or given up, by job control. */
+/* Guards against: a question lost or given up because of job control. */
 TEST_F(life, stopped_while_a_question_is_open)
 {
 	struct subject subject = { .answer = stop_and_answer };
@@ -664,14 +664,14 @@ TEST_F(life, stopped_while_a_question_is_open)
 
 /* ---- fork that fails ------------------------------------------------- */
 
-/* Of struct clone_args, as far as it is used here. */
+/* The part of struct clone_args that is used here. */
 struct thread_args {
 	__u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack,
 	      stack_size, tls, set_tid, set_tid_size;
 };
 
 #define FAILED_FORKS	3000
-/* What tasks that are to be freed take, and all else in the system. */
+/* Growth due to tasks not yet freed, and to the rest of the system. */
 #define SLACK_KB	(3 * 1024)
 #define SETTLE_SECONDS	600
 
@@ -689,7 +689,7 @@ static long slab_kb(void)
 	return kb;
 }
 
-/* A thread with the ID of this one: that is found out late. */
+/* Request a thread ID that is in use, which clone3() detects late. */
 static int failed_clone(void *stack)
 {
 	const pid_t tid = getpid();
@@ -701,7 +701,7 @@ static int failed_clone(void *stack)
 	};
 	const long ret = syscall(__NR_clone3, &args, sizeof(args));
 
-	/* It would run on. */
+	/* If it succeeded, the new thread would run on. */
 	if (!ret)
 		syscall(__NR_exit, 0);
 	return ret < 0 ? -errno : 0;
@@ -719,7 +719,7 @@ static int fail_clones(void *stack)
 	return 0;
 }
 
-/* Guards against: a structure that nobody frees, or that is the parent's. */
+/* Guards against: leaked state, or freeing the parent's state. */
 TEST_F(life, failed_fork)
 {
 	void *stack = sft_map(CHILD_STACK, SFT_RW);
@@ -730,12 +730,12 @@ TEST_F(life, failed_fork)
 	ret = failed_clone(stack);
 	if (ret != -EEXIST)
 		SKIP(return, "clone3() does not take thread IDs: %d", ret);
-	/* KASAN keeps what was freed, up to a bound, which these fill. */
+	/* KASAN keeps freed memory up to a limit: reach that first. */
 	ASSERT_EQ(0, fail_clones(stack));
 	before = slab_kb();
 	ASSERT_LT(0, before);
 	ASSERT_EQ(0, fail_clones(stack));
-	/* More than 4 KiB would be left of each. */
+	/* Each leak would be more than 4 KiB. */
 	for (i = 0; i < SETTLE_SECONDS * 10; i++) {
 		after = slab_kb();
 		if (after < before + SLACK_KB)
@@ -746,7 +746,7 @@ TEST_F(life, failed_fork)
 	check_asked(_metadata);
 }
 
-/* As a user who may have no more processes: that is found out early. */
+/* Exceed the user's limit of processes, which fork() detects early. */
 static void fork_one_too_many(struct __test_metadata *_metadata)
 {
 	const struct rlimit one = { 1, 1 };
@@ -755,7 +755,7 @@ static void fork_one_too_many(struct __test_metadata *_metadata)
 	EXPECT_EQ(0, sfa_prepare());
 	ASSERT_EQ(0, setrlimit(RLIMIT_NPROC, &one));
 	ASSERT_EQ(0, setresuid(65534, 65534, 65534));
-	/* Or what is in /proc would be root's. */
+	/* Otherwise root would own the files in /proc. */
 	ASSERT_EQ(0, prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
 	for (i = 0; i < 100; i++) {
 		pid_t pid = fork();
@@ -768,7 +768,7 @@ static void fork_one_too_many(struct __test_metadata *_metadata)
 	check_asked(_metadata);
 }
 
-/* Guards against: the structure of the parent, freed with the child. */
+/* Guards against: freeing the parent's state with the child. */
 TEST_F(life, failed_fork_of_a_user)
 {
 	if (getuid())
@@ -792,7 +792,7 @@ static void opt_out_instead(struct sfa_thread *me)
 	me->ret = sfa_answer(me->token, NULL, 0);
 }
 
-/* Guards against: a stack that nobody gives. */
+/* Guards against: OFF that loses the stack of the open question. */
 TEST_F(life, off_while_a_question_is_open)
 {
 	struct sfa_counts before = sfa_counts();
@@ -813,7 +813,7 @@ static void close_and_answer(struct sfa_thread *me)
 	sfa_say_frames(me);
 }
 
-/* Guards against: a record for an event that is gone, or for the next one. */
+/* Guards against: a stack written to a closed event, or to the next one. */
 TEST_F(life, event_is_closed_while_a_question_is_open)
 {
 	const struct sfa_counts before = sfa_counts();
@@ -833,7 +833,7 @@ TEST_F(life, event_is_closed_while_a_question_is_open)
 	EXPECT_TRUE(sfa_counted(&before, "asked=6 answered=6"));
 }
 
-/* Guards against: a question that outlives all who wanted its stack. */
+/* Guards against: a question that cannot be answered without its event. */
 TEST_F(life, event_is_closed_and_nothing_said)
 {
 	struct sft_event event;
@@ -874,7 +874,7 @@ static bool find_cpus(unsigned int *cpus)
 	return nr == 2;
 }
 
-/* Guards against: a cookie that is that of another CPU by now. */
+/* Guards against: taking the stack's cookie from the thread's new CPU. */
 TEST_F(life, thread_moves_while_a_question_is_open)
 {
 	unsigned int cpus[2], i;
@@ -890,7 +890,7 @@ TEST_F(life, thread_moves_while_a_question_is_open)
 	}
 }
 
-/* The same with an event for each of the two, as perf has it. */
+/* Guards against: the same with one event per CPU, as perf opens them. */
 TEST_F(life, thread_moves_between_events)
 {
 	static struct sfa_log logs[2] = { { .others = true }, { .nr = 0 } };
@@ -924,7 +924,7 @@ TEST_F(life, thread_moves_between_events)
 	EXPECT_TRUE(sfa_is_marks(stack));
 }
 
-/* Guards against: a thread that is not asked any more, and records that wait. */
+/* Guards against: never asking again, or stacks withheld for ever. */
 TEST_F(life, question_is_given_up)
 {
 	struct sfa_counts before;
@@ -937,7 +937,7 @@ TEST_F(life, question_is_given_up)
 		sfa_enable(&self->perf.event);
 		sfa_touch();
 		sfa_wait_ms(SFA_LATE_MS);
-		/* Refused, and the reason why the first one is given up. */
+		/* A refused sample makes the kernel give up the first one. */
 		sfa_touch();
 		sfa_disable(&self->perf.event);
 		EXPECT_EQ(-ESRCH, sfa_answer(sfa_me.token, sfa_marks, 3));
@@ -997,7 +997,7 @@ static __u64 random_token(void)
 	return sfa_me.token + (random_below(4) ? 0 : random_below(3) - 1);
 }
 
-/* Mostly short, so that there is room for the records of all. */
+/* Mostly short, so that all records fit. */
 static unsigned long random_nr(void)
 {
 	return random_below(8) ? random_below(12) : random_number();
@@ -1044,7 +1044,7 @@ static void answer_anything(struct sfa_thread *me)
 
 #define RANDOM_ROUNDS	1500
 
-/* Guards against: states that nobody thought of. */
+/* Guards against: bugs in combinations of calls that no other test makes. */
 TEST_F(life, random_calls)
 {
 	unsigned int i, j;
@@ -1067,7 +1067,7 @@ TEST_F(life, random_calls)
 			TH_LOG("seed %d", getpid());
 	}
 
-	/* An event that is not enabled gets no stack. */
+	/* OFF gives out a stack, which a disabled event would not get. */
 	sfa_enable(&self->perf.event);
 	EXPECT_EQ(0, sfa_off());
 	sfa_disable(&self->perf.event);
@@ -1085,7 +1085,7 @@ TEST_F(life, random_calls)
 #define STORM_THREADS	3
 #define STORM_QUESTIONS	150
 
-/* Say something, or nothing, or what is too late, in turn. */
+/* Answer with no frames, not at all, too late, or with frames, in turn. */
 static void answer_in_turn(struct sfa_thread *me)
 {
 	switch (me->handled % 8) {
@@ -1118,7 +1118,7 @@ static void storm(struct __test_metadata *_metadata)
 	ASSERT_EQ(0, sft_event_open(&event, &attr));
 	sfa_me.answer = answer_in_turn;
 	sfa_enable(&event);
-	/* Samples are taken in what reads them, too. */
+	/* Reading the records is sampled, too. */
 	while (sfa_me.handled < STORM_QUESTIONS &&
 	       log->nr < SFA_MAX_RECORDS / 2)
 		ASSERT_EQ(0, sfa_log_read(log, &event));
@@ -1131,7 +1131,7 @@ static void storm(struct __test_metadata *_metadata)
 	sft_event_close(&event);
 }
 
-/* Guards against: what only interrupts at any instruction find. */
+/* Guards against: races that only interrupts at any instruction show. */
 TEST_F(life, samples_anywhere)
 {
 	struct in_thread in = { _metadata, storm };

@@ -2,11 +2,11 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What the tests of PR_UNWIND_ASSIST share: a thread that is asked for its
- * stack, samples of it at an instruction that is known, and a look at all that
- * perf writes of them.
+ * Helpers of the PR_UNWIND_ASSIST tests: a thread that is asked for its stack,
+ * samples of it at a known instruction, and checks of all records that perf
+ * writes.
  *
- * Calls return 0 (or what they say) or a negative errno.
+ * Calls return 0, unless they say otherwise, or a negative errno.
  */
 #ifndef SFRAME_ASSIST_TEST_H
 #define SFRAME_ASSIST_TEST_H
@@ -20,10 +20,10 @@
 #define PERF_RECORD_MISC_CALLCHAIN_ASSISTED	0x2000
 #endif
 
-/* What the kernel has for real-time signals; the C library has some for itself. */
+/* The kernel's real-time signals; the C library reserves some of them. */
 #define SFA_FIRST_SIGNAL	32
 #define SFA_LAST_SIGNAL		64
-/* By which the tests are asked. */
+/* The tests are asked by this signal. */
 #define SFA_SIGNAL		SFA_LAST_SIGNAL
 
 #define SFA_MAX_FRAMES	UNWIND_ASSIST_MAX_FRAMES
@@ -34,7 +34,7 @@
 
 int sfa_on(unsigned long signal, unsigned long flags);
 int sfa_off(void);
-/* How many frames there are. */
+/* Returns the number of frames in the kernel's walk, even if @nr is less. */
 int sfa_read(__u64 token, void *frames, unsigned long nr);
 int sfa_answer(__u64 token, const void *frames, unsigned long nr);
 
@@ -61,37 +61,37 @@ struct sfa_counts {
 };
 
 int sfa_counts_of(pid_t pid, pid_t tid, struct sfa_counts *counts);
-/* Of the calling thread; what cannot be read has no lines. */
+/* Counts of the calling thread; no lines if the file cannot be read. */
 struct sfa_counts sfa_counts(void);
 /* -1 if there is no such line. */
 long long sfa_count(const struct sfa_counts *counts, const char *name);
 /*
- * Did exactly these counts go up, @names being "asked late", by one each, or
- * "asked=2 late=2"? If not prints what did.
+ * Did exactly the counts in @names go up: "asked late" by one each, "asked=2
+ * late=2" by two? If not, prints all increments.
  */
 bool sfa_counted_between(const struct sfa_counts *before,
 			 const struct sfa_counts *after, const char *names);
-/* The same of the calling thread until now. */
+/* The same for the calling thread, from @before until now. */
 bool sfa_counted(const struct sfa_counts *before, const char *names);
-/* Of a thread without an open question: did something become of each? */
+/* With no question open: has each question of this thread an outcome? */
 bool sfa_balanced(void);
 
 /* ---- A thread that is asked ------------------------------------------ */
 
 /**
- * struct sfa_thread - of each thread, what its handler has and does
- * @handled:	questions that came
- * @token:	of the last one
- * @info:	its siginfo
- * @pc:		where it came
- * @answer:	what the handler calls; NULL leaves the question open
- * @frames:	for sfa_say_frames()
- * @nr:		how many
- * @ret:	of the system call in sfa_say_*()
+ * struct sfa_thread - state of a thread's handler
+ * @handled:	number of questions received
+ * @token:	token of the last question
+ * @info:	siginfo of the last question
+ * @pc:		address that the last question interrupted
+ * @answer:	called by the handler; NULL leaves the question open
+ * @frames:	frames for sfa_say_frames()
+ * @nr:		number of @frames
+ * @ret:	result of the system call in sfa_say_*()
  * @data:	for a test's own @answer
- * @page:	is not there before a sample
- * @stack:	for code with known frames
- * @depth:	how many of its parts are in use
+ * @page:	page that each sample drops and faults in
+ * @stack:	stack for code with known frames
+ * @depth:	number of parts of @stack in use
  */
 struct sfa_thread {
 	unsigned int	handled;
@@ -110,7 +110,7 @@ struct sfa_thread {
 
 extern __thread struct sfa_thread sfa_me;
 
-/* Frames that no walk has, which a thread says at first. */
+/* The default answer: frames that no walk contains. */
 #define SFA_NR_MARKS	3
 extern const __u64 sfa_marks[SFA_NR_MARKS];
 
@@ -119,49 +119,49 @@ void sfa_say_frames(struct sfa_thread *me);
 void sfa_say_native(struct sfa_thread *me);
 
 /*
- * Have what is below for this thread, a handler and an alternate stack, and opt
- * in. Memory of the process is locked: nothing else of it has page faults.
+ * Set up page, stacks and handler of this thread, and opt in. This locks the
+ * memory of the process, so that only samples cause page faults.
  */
 int sfa_begin(void);
 /* The same without opting in. */
 int sfa_prepare(void);
 /* Install the handler with these flags of struct sigaction. */
 int sfa_handle(int signal, int flags);
-/* The alternate stack of this thread, which it has already; 0 is none. */
+/* Set the alternate stack of this thread again, with these ss_flags. */
 int sfa_set_stack(int flags);
 bool sfa_on_stack(void);
 
 void sfa_wait_ms(unsigned int ms);
-/* Milliseconds since some moment. */
+/* The monotonic clock in milliseconds. */
 __u64 sfa_now_ms(void);
 
 /* ---- Samples --------------------------------------------------------- */
 
-/* One at each page fault of user space, with a deferred callchain. */
+/* An event at each user page fault, with a deferred callchain. */
 void sfa_attr_init(struct perf_event_attr *attr);
-/* The same each time that the thread is put to sleep, whatever it is in. */
+/* The same each time the thread is scheduled out, also in the kernel. */
 void sfa_switches_init(struct perf_event_attr *attr);
-/* Of this thread; sfa_enable() begins. */
+/* Open it for this thread, disabled; see sfa_enable(). */
 int sfa_event_open(struct sft_event *event);
-/* Another one of this thread, which writes to the same ring: its descriptor. */
+/* Open another event that writes to the same ring; returns its descriptor. */
 int sfa_event_beside(const struct sft_event *event,
 		     struct perf_event_attr *attr);
-/* Nothing between but what is to be sampled. */
+/* Run only the code to sample between these two. */
 void sfa_enable(const struct sft_event *event);
 void sfa_disable(const struct sft_event *event);
 
-/* A page fault at sft_touch_load, below which is SFT_CALLERS. */
+/* Page-fault at sft_touch_load; its callers are SFT_CALLERS. */
 void sfa_touch(void);
-/* The same on the alternate stack, and on the stack that is in use. */
+/* The same on the alternate stack, and on the current stack. */
 void sfa_touch_there(void);
 void sfa_touch_here(void);
 
 /**
  * struct sfa_record - a record of perf
  * @type:	PERF_RECORD_*
- * @misc:	of its header
+ * @misc:	misc of its header
  * @tid:	the thread
- * @cookie:	of the deferred callchain; 0: this is no sample with one
+ * @cookie:	cookie of the deferred callchain, or 0 if there is none
  * @chain:	user part of the callchain
  */
 struct sfa_record {
@@ -180,12 +180,12 @@ struct sfa_record {
 
 /**
  * struct sfa_log - all records of an event
- * @nr:		how many
- * @nr_words:	what callchains take
- * @next:	what sfa_next() returns
- * @others:	has deferred callchains of samples of other events, too
- * @again:	has samples in system calls, which may come after a walk of the
- *		kernel that was for a sample before in the same call
+ * @nr:		number of records
+ * @nr_words:	number of words in use
+ * @next:	index of the record that sfa_next() returns
+ * @others:	also has deferred callchains of other events' samples
+ * @again:	has samples in system calls: one may come after the kernel's
+ *		walk for an earlier sample in the same call
  * @records:	the records
  * @words:	their callchains
  */
@@ -209,37 +209,37 @@ struct sfa_session {
 	struct sfa_log		*log;
 };
 
-/* Take what is in the ring. */
+/* Append all records in the ring to the log. */
 int sfa_log_read(struct sfa_log *log, struct sft_event *event);
 /* The same. */
 int sfa_session_read(struct sfa_session *session);
 /*
  * Is there exactly one deferred callchain for each cookie, after all samples
- * with it, and before any sample of the thread with another cookie? If not
+ * with it, and before any sample of the thread with another cookie? If not,
  * prints why.
  */
 bool sfa_log_right(const struct sfa_log *log);
-/* A record that this has not returned before, or NULL. */
+/* The next record of the log, or NULL. */
 const struct sfa_record *sfa_next(struct sfa_log *log);
 /*
- * Read the ring: if all that is new is one sample and its deferred callchain,
- * returns this, else prints what is there and returns NULL.
+ * Read the ring. If it has just one sample and its deferred callchain, returns
+ * the callchain, else prints the records and returns NULL.
  */
 const struct sfa_record *sfa_next_pair(struct sfa_session *session);
-/* Enable, touch and disable, and then the same. */
+/* Enable the event, sfa_touch(), disable it, then sfa_next_pair(). */
 const struct sfa_record *sfa_sample(struct sfa_session *session);
-/* The same with another way to touch. */
+/* The same with @touch in place of sfa_touch(). */
 const struct sfa_record *sfa_sample_at(struct sfa_session *session,
 				       void (*touch)(void));
 
-/* Is it the deferred callchain with these frames? If not prints what it is. */
+/* Is it the deferred callchain with these frames? If not, prints it. */
 bool sfa_is_answer(const struct sfa_record *record, const __u64 *frames,
 		   unsigned int nr);
-/* Is it a callchain of the kernel at @addr, deferred or not? */
+/* Is it the kernel's walk from @addr, deferred or not? */
 bool sfa_is_walk_at(const struct sfa_record *record, const void *addr);
 /* The same at sft_touch_load. */
 bool sfa_is_walk(const struct sfa_record *record);
-/* Is it a sample with a callchain of the kernel at sft_touch_load? */
+/* Is it a sample that has the kernel's walk from sft_touch_load in it? */
 bool sfa_is_direct(const struct sfa_record *record);
 /* Is it the deferred callchain with sfa_marks? */
 bool sfa_is_marks(const struct sfa_record *record);

@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Steps by frame pointer, in code that no window covers, of a process with windows.
+ * Steps by frame pointer in code without a window, in a process with windows.
  */
 #include <ucontext.h>
 
@@ -29,7 +29,7 @@ FIXTURE_VARIANT(steps)
 FIXTURE_VARIANT_ADD(steps, fp) { .defer = false };
 FIXTURE_VARIANT_ADD(steps, defer) { .defer = true };
 
-/* Code with a frame pointer as the test likes, and a window elsewhere. */
+/* Code whose frame pointer the test chooses, and a window elsewhere. */
 FIXTURE_SETUP(steps)
 {
 	struct sft_fde fde = { .size = SFT_SLOT, .rows = sft_slot_arg.rows,
@@ -67,13 +67,13 @@ FIXTURE_TEARDOWN(steps)
 } while (0)
 
 /*
- * Frames of frame pointers, struct sft_frame, on the stack of the process, which
- * is above all others, so that a walk may go up to them.
+ * Frames (struct sft_frame) are on the process stack. It is above all others,
+ * so that a walk may go up to them.
  */
 #define SOMEWHERE	0x12340000UL
 #define ELSEWHERE	0x12350000UL
 
-/* Guards against: tests that cannot fail: good frames are followed. */
+/* Guards against: tests that cannot fail: here the walk must follow frames. */
 TEST_F(steps, good_frames)
 {
 	struct sft_frame frames[] = {
@@ -84,7 +84,7 @@ TEST_F(steps, good_frames)
 	EXPECT_FROM(frames, SOMEWHERE, ELSEWHERE);
 }
 
-/* Guards against: a stack of another thread, or what is no stack. */
+/* Guards against: following a frame pointer down, out of the stack. */
 TEST_F(steps, frame_pointer_below_the_stack_pointer)
 {
 	static struct sft_frame low = { .ra = SOMEWHERE };
@@ -96,11 +96,11 @@ TEST_F(steps, frame_pointer_below_the_stack_pointer)
 	ASSERT_GT((uintptr_t)frames, (uintptr_t)&low);
 	EXPECT_FROM(&low);
 	EXPECT_FROM(&frames[0], SOMEWHERE);
-	/* A frame that is its own caller. */
+	/* A frame that leads to itself. */
 	EXPECT_FROM(&frames[2], ELSEWHERE);
 }
 
-/* Guards against: words that are no frame pointers. */
+/* Guards against: following a frame pointer that is not aligned. */
 TEST_F(steps, frame_pointer_that_is_not_aligned)
 {
 	struct {
@@ -117,8 +117,8 @@ TEST_F(steps, frame_pointer_that_is_not_aligned)
 }
 
 /*
- * Nobody returns there, nor to sft_no_user; perf takes the last ones for marks. What
- * is below 4096 is below vm.mmap_min_addr.
+ * Invalid return addresses, like those in sft_no_user. perf uses the last ones
+ * as context marks. Addresses below 4096 are below vm.mmap_min_addr.
  */
 static const __u64 no_code[] = {
 	0, 1, 0xfff, PERF_CONTEXT_USER, PERF_CONTEXT_MAX, -1UL,
@@ -132,7 +132,7 @@ static __u64 no_code_at(unsigned int i)
 					 sft_no_user[i - ARRAY_SIZE(no_code)];
 }
 
-/* Guards against: marks and the kernel's addresses in callchains. */
+/* Guards against: context marks and kernel addresses in callchains. */
 TEST_F(steps, return_addresses_that_cannot_be_ones)
 {
 	const __u64 end = sft_user_end();
@@ -156,7 +156,7 @@ TEST_F(steps, return_addresses_that_cannot_be_ones)
 	EXPECT_FROM(&frame, 0x1000);
 }
 
-/* Guards against: the same by a row. */
+/* Guards against: the same for return addresses of rows. */
 TEST_F(steps, return_addresses_of_rows_that_cannot_be_ones)
 {
 	static const struct sft_row row =
@@ -195,9 +195,9 @@ static void resume(void)
 }
 
 /*
- * On the machines of these tests makecontext() passes on a pointer. What called
- * the first function is the library's; what is behind that is up to what it
- * leaves in the frame pointer.
+ * On these machines makecontext() can pass a pointer. The caller of the first
+ * function is in the C library. Later frames depend on the frame pointer that
+ * the library leaves.
  */
 static int chain_in_coroutine(void *stack, bool defer, struct sft_chain *chain)
 {
@@ -216,10 +216,10 @@ static int chain_in_coroutine(void *stack, bool defer, struct sft_chain *chain)
 	return ret;
 }
 
-/* Guards against: frames that are found without windows, and lost with them. */
+/* Guards against: losing a coroutine's frames once there is a window. */
 TEST_F(steps, coroutines)
 {
-	/* Below and above the stack of whoever resumes it. */
+	/* Below and above the stack of the resumer. */
 	static __u8 low[COROUTINE_STACK];
 	__u8 high[COROUTINE_STACK];
 	struct sft_chain below, above, without;
@@ -234,7 +234,7 @@ TEST_F(steps, coroutines)
 		     without.ip[3]);
 	EXPECT_TRUE(sft_chain_check(&below, without.ip, without.nr));
 	EXPECT_TRUE(sft_chain_check(&above, without.ip, without.nr));
-	/* What the library leaves in the frame pointer may lead to no frame. */
+	/* The frame pointer that the library leaves may lead to no frame. */
 	EXPECT_EQ(sft_all_refused(), sft_refused("frame_pointer"));
 }
 

@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Callchains at an instruction where the machine has no events that fire there:
- * the code runs in a process that shares the memory, and so the windows, and is
- * traced. At a breakpoint it is made to wait once more, which is an event.
+ * Callchains at an instruction, on machines without an event for that. The code
+ * runs in a traced process that shares the memory, and so the windows. At a
+ * breakpoint, a signal stops it once more: the context switch is the event.
  */
 #include <signal.h>
 #include <sched.h>
@@ -21,22 +21,22 @@
 #define CHILD_STACK	(16 * SFT_PAGE)
 /* The ABI has space above the stack pointer that belongs to the callee. */
 #define CHILD_STACK_TOP	(CHILD_STACK - SFT_PAGE)
-/* Does nothing where it is not handled. */
+/* This signal is ignored by default. */
 #define NUDGE		SIGWINCH
 
 /**
  * struct breakpoint - where the code stops, once
  * @addr:	the instruction, or NULL
- * @word:	what was there; not 0 while the breakpoint is
+ * @word:	what was there; not 0 while the breakpoint is set
  */
 struct breakpoint {
 	const void	*addr;
 	long		word;
 };
 
-/* Each thread traces processes of its own. */
+/* Each thread traces different processes. */
 static __thread struct breakpoint sampled, trapped;
-/* The one of @sampled, and what writes deferred callchains to its ring. */
+/* The event of @sampled, and the one that writes deferred callchains for it. */
 static __thread struct sft_event *event_open;
 static __thread int output = -1;
 static __thread stack_t signal_stack;
@@ -81,7 +81,7 @@ void sft_break_close(const struct sft_event *event)
 	event_open = NULL;
 }
 
-/* A process that shares memory has no stack for signals at first. */
+/* clone() with CLONE_VM disables the alternate signal stack. */
 static int child(void *call)
 {
 	sigaltstack(&signal_stack, NULL);
@@ -92,7 +92,7 @@ static int child(void *call)
 	return 0;
 }
 
-/* An event that is disabled writes no deferred callchain. */
+/* A disabled event writes no deferred callchain, so open an enabled one. */
 static int open_output(struct sft_event *event, pid_t pid)
 {
 	struct perf_event_attr attr;
@@ -113,7 +113,7 @@ static void close_event(struct sft_event *event)
 	close_output();
 }
 
-/* The last event of this kind was of another process. */
+/* Replace the last event, which was of another process. */
 static int open_event(struct sft_event *event, pid_t pid)
 {
 	struct perf_event_attr attr;
@@ -148,7 +148,7 @@ static void remove_breakpoint(pid_t pid, struct breakpoint *point)
 	point->word = 0;
 }
 
-/* Let @pid go on, with a signal; the one that stops it, or -1. */
+/* Continue @pid with @sig; returns the signal that stops it, or -1. */
 static int go_on(pid_t pid, int sig)
 {
 	int status;
@@ -159,7 +159,7 @@ static int go_on(pid_t pid, int sig)
 	return WSTOPSIG(status);
 }
 
-/* Has it stopped at the breakpoint? Then go back to the instruction. */
+/* If it stopped at the breakpoint, go back to the instruction. */
 static bool is_at(pid_t pid, struct breakpoint *point)
 {
 	const uintptr_t addr = (uintptr_t)point->addr;
@@ -172,7 +172,7 @@ static bool is_at(pid_t pid, struct breakpoint *point)
 	return true;
 }
 
-/* Sample @pid once where it is; a deferred callchain comes when it goes on. */
+/* Sample @pid where it is; a deferred callchain follows when it continues. */
 static int sample(pid_t pid)
 {
 	ioctl(event_open->fd, PERF_EVENT_IOC_REFRESH, 1);
@@ -197,7 +197,7 @@ static void run_traced(pid_t pid)
 		else
 			break;
 	}
-	/* The memory is that of this process, too. */
+	/* This process shares the memory. */
 	remove_breakpoint(pid, &sampled);
 	remove_breakpoint(pid, &trapped);
 	go_on(pid, 0);
@@ -218,7 +218,7 @@ void sft_run(const struct sft_call *call)
 	stack = sft_map(CHILD_STACK, SFT_RW);
 	pid = stack ? clone(child, stack + CHILD_STACK_TOP, CLONE_VM | SIGCHLD,
 			    (void *)call) : -1;
-	/* It is not to outlive this process. */
+	/* It must not outlive this process. */
 	if (pid < 0 || waitpid(pid, &status, __WALL) != pid ||
 	    ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_EXITKILL) ||
 	    (event_open && open_event(event_open, pid)))

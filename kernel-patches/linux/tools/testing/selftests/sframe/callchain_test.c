@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * The callchain at each instruction of each kind of trampoline, and of what it
- * calls, is the true stack; without a window exactly the caller is lost.
+ * The callchain at each instruction of each kind of trampoline, and of its
+ * callee, is the true stack; without a window exactly the caller is lost.
  */
 #include "harness.h"
 
@@ -108,7 +108,7 @@ TEST_F(slot, each_instruction_has_the_true_stack)
 	}
 }
 
-/* Guards against: the direct caller of a trampoline that is lost. */
+/* Guards against: losing a trampoline's caller in a walk from its callee. */
 TEST_F(slot, each_instruction_of_the_callee_has_the_true_stack)
 {
 	uintptr_t ret = (uintptr_t)self->text + variant->kind->ret;
@@ -127,7 +127,7 @@ TEST_F(slot, each_instruction_of_the_callee_has_the_true_stack)
 	}
 }
 
-/* Guards against: a frame pointer that is not restored by a row. */
+/* Guards against: a row that does not restore the frame pointer. */
 TEST_F(slot, callee_with_frame_pointer_and_no_window)
 {
 	uintptr_t ret = (uintptr_t)self->text + variant->kind->ret;
@@ -135,11 +135,11 @@ TEST_F(slot, callee_with_frame_pointer_and_no_window)
 	unsigned int i;
 
 	ASSERT_EQ(0, register_slot(variant->kind, self->section, self->text));
-	/* The second time by rules that were kept. */
+	/* A second walk must find the same stack. */
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, sft_chain_at(sft_leaf_body, variant->defer,
 					  &self->call, &chain));
-		/* How much is known then depends on the machine. */
+		/* How much the step gives depends on the machine. */
 		if (sft_known_behind(variant->kind)) {
 			EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_body, ret,
 				     SFT_CALLERS);
@@ -178,9 +178,9 @@ TEST_F(slot, function_with_frame_pointer_and_no_window_in_between)
 }
 
 /*
- * Where the frame pointer is the address of sft_leaf, perf takes its code for a
- * frame: the second word is reported, the first is no address and ends the
- * stack. The deferred walk sees that such a frame lies below the stack.
+ * If the frame pointer is the address of sft_leaf, perf takes the code for a
+ * frame. It reports the second word; the first is not a valid address and ends
+ * the stack. A deferred walk refuses the frame, which is below the stack.
  */
 static void expect_garbage(struct __test_metadata *_metadata,
 			   struct sft_chain *chain, unsigned int known,
@@ -202,7 +202,7 @@ static bool is_between(const __u8 *offs, unsigned int off)
 	return off >= offs[0] && off < offs[1];
 }
 
-/* Guards against: tests that cannot fail: this is the loss they exclude. */
+/* Guards against: tests that cannot fail: here the caller must be lost. */
 TEST_F(slot, without_window_the_caller_is_lost)
 {
 	const struct sft_slot *kind = variant->kind;
@@ -227,7 +227,7 @@ TEST_F(slot, without_window_the_caller_is_lost)
 	}
 }
 
-/* Guards against: the same below a callee. */
+/* Guards against: the same in a walk from a callee. */
 TEST_F(slot, without_window_the_callee_loses_the_caller)
 {
 	uintptr_t ret = (uintptr_t)self->text + variant->kind->ret;
@@ -260,7 +260,7 @@ TEST_F(slot, unregistered_window_is_not_used)
 	EXPECT_CHAIN(&chain, ip, SFT_LOST);
 }
 
-/* Guards against: other stacks once there is any window. */
+/* Guards against: a window that changes stacks of other code. */
 TEST_F(slot, foreign_window_changes_nothing)
 {
 	uintptr_t ip = (uintptr_t)self->text;
@@ -314,13 +314,13 @@ static void check_noreturn(struct __test_metadata *_metadata,
 	EXPECT_CHAIN(&chain, (uintptr_t)sft_escape_body,
 		     (uintptr_t)text + SFT_NORETURN_SIZE, SFT_CALLERS);
 
-	/* As topmost address the first byte belongs to the next function. */
+	/* The call itself, as the topmost address. */
 	ASSERT_EQ(0, sft_chain_at(text + SFT_NORETURN_CALL, defer, &call,
 				  &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)text + SFT_NORETURN_CALL, SFT_CALLERS);
 }
 
-/* Guards against: a look-up of the return address, as in earlier series. */
+/* Guards against: looking up the return address, as in earlier series. */
 TEST_F(calls, last_instruction_then_another_function)
 {
 	const struct sft_fde fdes[] = {
@@ -334,7 +334,7 @@ TEST_F(calls, last_instruction_then_another_function)
 	check_noreturn(_metadata, self->text, variant->defer);
 }
 
-/* Guards against: the same where no window covers it. */
+/* Guards against: the same if no window covers that address. */
 TEST_F(calls, last_instruction_then_the_end_of_the_window)
 {
 	const struct sft_fde fde = SFT_FDE(self->text, SFT_NORETURN_SIZE,
@@ -344,7 +344,7 @@ TEST_F(calls, last_instruction_then_the_end_of_the_window)
 	check_noreturn(_metadata, self->text, variant->defer);
 }
 
-/* Guards against: the same where another window does. */
+/* Guards against: the same if another window covers that address. */
 TEST_F(calls, last_instruction_then_a_touching_window)
 {
 	const struct sft_fde first = SFT_FDE(self->text, SFT_NORETURN_SIZE,
@@ -358,7 +358,7 @@ TEST_F(calls, last_instruction_then_a_touching_window)
 	check_noreturn(_metadata, self->text, variant->defer);
 }
 
-/* Guards against: a look-up of the byte before a sampled address. */
+/* Guards against: looking up the byte before a sampled address. */
 TEST_F(calls, topmost_address_is_looked_up_as_it_is)
 {
 	const struct sft_fde fdes[] = {
@@ -376,7 +376,7 @@ TEST_F(calls, topmost_address_is_looked_up_as_it_is)
 }
 
 #ifdef SFT_POPS
-/* Guards against: rows that are looked up behind the call. */
+/* Guards against: using the row after the call for a caller. */
 TEST_F(calls, row_changes_with_the_return)
 {
 	const __u8 *text = sft_map_code(sft_popped_code, sizeof(sft_popped_code),
@@ -393,7 +393,7 @@ TEST_F(calls, row_changes_with_the_return)
 	EXPECT_CHAIN(&chain, (uintptr_t)sft_leaf_pop_body,
 		     (uintptr_t)text + 4, SFT_CALLERS);
 
-	/* Behind the call, as topmost address, the next row holds. */
+	/* If the address after the call is sampled, the next row applies. */
 	ASSERT_EQ(0, sft_chain_at(text + 4, variant->defer, &call, &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)text + 4, SFT_CALLERS);
 }
@@ -425,7 +425,7 @@ TEST_F(calls, word_0_for_the_return_address)
 	const __u64 ip = (uintptr_t)self->text + SFT_NORETURN_SIZE;
 	struct sft_chain chain;
 
-	/* In front of a frame pointer: it is in the link register. */
+	/* Before a word for the frame pointer, it means the link register. */
 	ASSERT_EQ(0, walk_by_row(self->section, self->text, &padding,
 				 variant->defer, &chain));
 	EXPECT_CHAIN(&chain, ip, (uintptr_t)sft_inner_ret, SFT_PADDED_LEFT);
@@ -437,7 +437,7 @@ TEST_F(calls, word_0_for_the_return_address)
 #endif
 
 #if SFT_CFA_SCALE > 1
-/* Guards against: a CFA that wraps, or a row with another meaning then. */
+/* Guards against: a CFA offset that wraps and changes the row's meaning. */
 TEST_F(calls, scaled_offset_has_more_than_32_bits)
 {
 	static const struct sft_row rows[] = {
@@ -456,7 +456,7 @@ TEST_F(calls, scaled_offset_has_more_than_32_bits)
 	}
 }
 
-/* Guards against: a frame of no bytes, which is there again and again. */
+/* Guards against: an endless walk through a frame of size 0. */
 TEST_F(calls, only_the_topmost_function_has_no_frame)
 {
 	static const struct sft_row row = SFT_ROW_RA(0, 1, 160, SFT_R14);
@@ -470,7 +470,7 @@ TEST_F(calls, only_the_topmost_function_has_no_frame)
 	unsigned int i;
 
 	ASSERT_EQ(0, register_fde(KEY_SLOT, self->section, &fde));
-	/* Behind its first instruction it has, and is the topmost one. */
+	/* After its first instruction it has no frame, but is topmost. */
 	ASSERT_EQ(0, sft_chain_at(self->text + 6, variant->defer, &call,
 				  &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)self->text + 6, SFT_CALLERS);
@@ -484,7 +484,7 @@ TEST_F(calls, only_the_topmost_function_has_no_frame)
 #endif
 
 #ifdef SFT_BACK_CHAIN
-/* Guards against: an address that no instruction has, once there is a window. */
+/* Guards against: reporting an odd address, with or without a window. */
 TEST_F(calls, back_chain_to_an_odd_address)
 {
 	const struct sft_call call = { sft_odd, NULL };
@@ -500,7 +500,7 @@ TEST_F(calls, back_chain_to_an_odd_address)
 	}
 }
 
-/* Guards against: the frame of the vDSO, which ends the chain, ends the stack. */
+/* Guards against: ending the stack in the vDSO, where the back chain ends. */
 TEST_F(calls, back_chain_through_the_vdso)
 {
 	const __u8 *function = sft_vdso_function();
@@ -525,7 +525,7 @@ TEST_F(calls, back_chain_through_the_vdso)
 #endif
 
 #ifdef SFT_REGS_LEAF
-/* The function that keeps its registers in @ra and @fp, called by a slot. */
+/* A function that saves RA and FP in registers @ra and @fp; a slot calls it. */
 static void check_regs_leaf(struct __test_metadata *_metadata,
 			    __u8 *section, unsigned int ra, unsigned int fp,
 			    bool defer)
@@ -562,7 +562,7 @@ static void check_regs_leaf(struct __test_metadata *_metadata,
 	munmap(slot, SFT_SLOT_MAP);
 }
 
-/* Guards against: registers of user space that the kernel has not saved. */
+/* Guards against: reading user registers that the kernel has not saved. */
 TEST_F(calls, registers_are_saved_in_floating_point_registers)
 {
 	unsigned int i;

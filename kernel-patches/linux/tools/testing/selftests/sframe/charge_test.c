@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What of windows is charged to a memory cgroup.
+ * Memory of windows is charged to a memory cgroup, and uncharged.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,16 +17,16 @@
 #define OWN		CGROUP "/sframe_test"
 #define BARRIER		"/sys/module/rcutree/parameters/do_rcu_barrier"
 
-/* Windows of a byte each, with one section. */
+/* Windows of one byte each, which share a section. */
 #define NR		16384
 
-/* Of the nodes that a window takes in two trees. */
+/* Bytes of a window's nodes in two trees; half if its key needs no entry. */
 #define NODE_BYTES	104
 
-/* The most that a window takes. */
+/* Most bytes that a window takes. */
 #define WINDOW_BYTES	(256 + NODE_BYTES)
 
-/* What a CPU has charged in advance, and what a process needs. */
+/* Room for the charge that a CPU keeps in advance, and for a process. */
 #define SLACK		(600 * 1024)
 #define SETTLE_SECONDS	600
 
@@ -47,7 +47,7 @@ static void set_limit(const char *limit)
 	sft_write_text(OWN "/memory.max", limit);
 }
 
-/* Is the index of NR windows no longer charged, which was of @bytes? */
+/* Does the charge drop from @bytes by the index of NR windows? */
 static bool falls_from(long bytes)
 {
 	int i;
@@ -60,7 +60,7 @@ static bool falls_from(long bytes)
 	return false;
 }
 
-/* Why there is no cgroup to enter, or NULL. */
+/* Why the test cannot enter a cgroup, or NULL. */
 static const char *enter_cgroup(void)
 {
 	if (sft_write_text(CGROUP "/cgroup.subtree_control", "+memory"))
@@ -110,7 +110,7 @@ FIXTURE_TEARDOWN(charge)
 	rmdir(OWN);
 }
 
-/* The number of windows that could be registered. */
+/* Returns the number of windows that could be registered. */
 static int register_all(const __u8 *text, const __u8 *section, size_t len,
 			__u32 flags)
 {
@@ -126,7 +126,7 @@ static int register_all(const __u8 *text, const __u8 *section, size_t len,
 	ASSERT_EQ(NR, register_all(self->text, self->section,		\
 				   self->len, (flags)))
 
-/* A forked process with the windows of this one, which waits. */
+/* A forked child that waits, with a copy of the windows. */
 struct child {
 	pid_t	pid;
 	int	pipe[2];
@@ -160,9 +160,9 @@ static int child_end(struct child *child)
 }
 
 /*
- * Guards against: an index that no cgroup pays for.
- * What takes the place of a window costs the same, but for the index, as long
- * as the child has the first one.
+ * Guards against: an index that is not charged.
+ * While the child has the old windows, a replacement costs the same as a new
+ * window, less the index.
  */
 TEST_F(charge, replaced)
 {
@@ -188,7 +188,7 @@ static long shown(void)
 	return ret ? ret : (long)stats.bytes;
 }
 
-/* Guards against: memory of a process that nothing shows. */
+/* Guards against: memory of windows that /proc/PID/sframe does not count. */
 TEST_F(charge, shown)
 {
 	struct child child;
@@ -197,7 +197,7 @@ TEST_F(charge, shown)
 	EXPECT_EQ(0, shown());
 	REGISTER_ALL(0);
 	cost = charged() - self->before;
-	/* With each object goes a pointer to its cgroup. */
+	/* Each charged object also takes a pointer to its cgroup. */
 	EXPECT_LE(shown(), cost + SLACK);
 	EXPECT_LE(cost, shown() + NR * 16 + SLACK);
 
@@ -214,9 +214,28 @@ TEST_F(charge, shown)
 	EXPECT_EQ(0, shown());
 }
 
+/* Guards against: an index entry for a key that is in the text. */
+TEST_F(charge, key_in_the_text)
+{
+	const unsigned long key = (uintptr_t)self->text;
+	long keyed;
+
+	ASSERT_EQ(0, sft_register_text(key, self->section, self->len,
+				       self->text + 1, 1, 0));
+	keyed = shown();
+	ASSERT_EQ(0, sft_register_text(key, self->section, self->len,
+				       self->text, 2, SFRAME_WINDOW_REPLACE));
+	EXPECT_EQ(keyed - NODE_BYTES / 2, shown());
+	ASSERT_EQ(0, sft_unregister(key));
+	EXPECT_EQ(0, shown());
+	ASSERT_EQ(0, sft_register_text(key, self->section, self->len,
+				       self->text, 1, 0));
+	EXPECT_EQ(keyed - NODE_BYTES / 2, shown());
+}
+
 /*
- * Guards against: an index that is paid for when it is gone.
- * Only the index of this process goes, as the child has the same windows.
+ * Guards against: an index that is still charged after UNREGISTER.
+ * Only the index of this process is freed: the child has the same windows.
  */
 TEST_F(charge, registered)
 {
@@ -233,7 +252,7 @@ TEST_F(charge, registered)
 	EXPECT_EQ(0, child_end(&child));
 }
 
-/* Guards against: the same where the text goes. */
+/* Guards against: the same after munmap() of the text. */
 TEST_F(charge, unmapped)
 {
 	struct child child;
@@ -248,14 +267,14 @@ TEST_F(charge, unmapped)
 	EXPECT_EQ(0, child_end(&child));
 }
 
-/* What is freed after a grace period is, where the kernel can be told so. */
+/* Wait for RCU callbacks, or only sleep if there is no such parameter. */
 static void end_grace_periods(void)
 {
 	if (sft_write_text(BARRIER, "1"))
 		usleep(100000);
 }
 
-/* Once what was freed before is charged no more. */
+/* The charge once everything that was freed before is uncharged. */
 static long charged_at_rest(void)
 {
 	long last, now = charged();
@@ -268,7 +287,7 @@ static long charged_at_rest(void)
 	return now;
 }
 
-/* What a child is charged for while it waits; -errno if there is none. */
+/* Measure the charge of a waiting child; -errno if it cannot be forked. */
 static int cost_of_child(long *cost)
 {
 	const long before = charged_at_rest();
@@ -281,7 +300,7 @@ static int cost_of_child(long *cost)
 	return ended ?: ret;
 }
 
-/* Guards against: forks that multiply an index for nothing. */
+/* Guards against: a fork whose copy of the index is not charged. */
 TEST_F(charge, forked)
 {
 	long without, with, before;
@@ -295,8 +314,8 @@ TEST_F(charge, forked)
 }
 
 /*
- * Guards against: a fork that fails beyond the limit. The child has no windows, and
- * is not charged for them.
+ * Guards against: a fork that fails at the memory limit. The child then has no
+ * windows and is not charged for any.
  */
 TEST_F(charge, fork_beyond_the_limit)
 {

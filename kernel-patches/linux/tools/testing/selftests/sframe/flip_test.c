@@ -2,10 +2,10 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Each bit of a section flipped in turn. A second reader of sections, written
- * for nothing but this and from the format's description, says what the table
- * means then: the walk has to give these very frames, or to end where the table
- * is wrong, and count that.
+ * Flip each bit of a section in turn. A second reader of sections, written for
+ * this test from the description of the format, computes what the table then
+ * means: the walk must find exactly these frames, or end where the table is
+ * wrong and count that.
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -21,11 +21,11 @@
 #define SECTION_MAX	512
 #define TEXT_SIZE	SFT_PAGE
 
-/* What sft_onto runs on, and what a walk reads. */
+/* The stack that sft_onto runs on and that a walk reads. */
 #define STACK_SIZE	(4 * SFT_PAGE)
 /*
- * Around it is nothing: a walk that leaves it is not to meet memory that has
- * changed when the second reader gets there, as the ring of the event.
+ * Keep the memory around it unmapped. Otherwise a walk might read memory that
+ * changes before the second reader reads it, such as the event's ring buffer.
  */
 #define ROOM_SIZE	(512 * SFT_PAGE)
 
@@ -41,7 +41,7 @@
 #define REG_SP		SFT_REG(SFT_REGNUM_SP)
 #define FP_DEREF	SFT_REG_DEREF(SFT_REGNUM_FP)
 
-/* With the frame pointer, which is saved in a frame of 16 bytes. */
+/* A frame of 16 bytes that saves the frame pointer. */
 #define FRAME_FP(off, base)						\
 	{ (off), (base), SFT_RA_OFF ? 2 : 3,				\
 	  { SFT_SP_CFA(16), SFT_RA_OFF ? SFT_FP_FROM_CFA :		\
@@ -55,7 +55,7 @@ static const struct sft_row fp_rows[] = {
 	SFT_FRAME(0, 8), FRAME_FP(1, 1), FRAME_FP(4, 0), SFT_FRAME(31, 8),
 };
 
-/* Where the place of @ra is not fixed, the row in the middle has it. */
+/* If the return address has no fixed place, the second row gives it. */
 static const struct sft_row memory_rows[] = {
 	SFT_FLEX(0, REG_SP, SFT_SP_CFA(8)),
 #if SFT_RA_OFF
@@ -98,7 +98,7 @@ static const struct sft_row *with_words(struct sft_row *copy,
 	return copy;
 }
 
-/* Offsets of the functions in the text, which nobody executes. */
+/* Offsets of the functions in the text, which is never executed. */
 enum {
 	SP = 0x20, FP = 0x40, MEMORY = 0x60, SLOTS = 0x80, MOVED = 0xc0,
 	SIGNAL = 0xe0, LARGE = 0x100, LAST = 0x120,
@@ -136,7 +136,7 @@ static unsigned int make_mixed(struct sft_fde *fdes, const __u8 *text)
 	return MAX_FDES;
 }
 
-/* What a pool of trampolines has: a page of slots. */
+/* A page of slots, as in a pool of trampolines. */
 static unsigned int make_slots(struct sft_fde *fdes, const __u8 *text)
 {
 	*fdes = (struct sft_fde)SFT_FDE(text, TEXT_SIZE, slot_rows);
@@ -155,7 +155,7 @@ static unsigned int make_slots(struct sft_fde *fdes, const __u8 *text)
 #define AT_SIGNAL	(SIGNAL + 2)
 #define AT_LAST		(LAST + 6)
 
-/* Bytes of the stack below that for sft_onto, which are its own. */
+/* Bytes below the target of sft_onto, for its own use. */
 #define FIRST		512
 
 static void put_word(__u8 *at, __u64 word)
@@ -163,7 +163,7 @@ static void put_word(__u8 *at, __u64 word)
 	memcpy(at, &word, sizeof(word));
 }
 
-/* A frame below @sp: where it returns to, and the frame pointer it has saved. */
+/* A frame below @sp: its return address and saved frame pointer. */
 static void put_frame(__u8 *sp, __u64 ret, const void *fp)
 {
 	put_word(sp + SFT_RA_FROM_SP, ret);
@@ -188,7 +188,7 @@ static unsigned int make_mixed_stack(__u8 *stack, const __u8 *text, __u64 *ip)
 	sp += 16;
 	put_frame(sp, base + AT_FP, fp);
 	sp = fp + 16;
-	/* Its caller has its CFA in front of where this leads to. */
+	/* The caller's CFA is stored 8 bytes below this frame pointer. */
 	fp = sp + 16;
 	put_frame(sp, base + AT_MEMORY, fp);
 	sp += 48;
@@ -213,7 +213,7 @@ static unsigned int make_mixed_stack(__u8 *stack, const __u8 *text, __u64 *ip)
 	return ARRAY_SIZE(true_stack);
 }
 
-/* Slots that call each other, at each place of a call, and beside the window. */
+/* Slots that call each other; the last returns outside of the window. */
 static unsigned int make_slots_stack(__u8 *stack, const __u8 *text, __u64 *ip)
 {
 	__u8 *sp = stack + FIRST + SFT_ONTO_SP;
@@ -230,7 +230,7 @@ static unsigned int make_slots_stack(__u8 *stack, const __u8 *text, __u64 *ip)
 
 static const struct kind {
 	unsigned int	(*fdes)(struct sft_fde *fdes, const __u8 *text);
-	/* Fills @ip with the stack behind sft_escape; returns its length. */
+	/* Fills @ip with the callers of sft_escape; returns their number. */
 	unsigned int	(*stack)(__u8 *stack, const __u8 *text, __u64 *ip);
 } mixed = { make_mixed, make_mixed_stack }, slots = {
 	make_slots, make_slots_stack,
@@ -239,8 +239,8 @@ static const struct kind {
 /* ---- The second reader ------------------------------------------------- */
 
 /*
- * Where a walk is. A step by frame record tells no more of the stack pointer
- * than a bound, one by back chain does not tell the frame pointer.
+ * The position of a walk. A step by frame record gives only a lower bound of
+ * the stack pointer; a step by back chain does not give the frame pointer.
  */
 struct pos {
 	__u64		ip, sp, fp, lr;
@@ -271,8 +271,8 @@ static bool is_present(const struct table *t, __u64 addr)
 }
 
 /*
- * A word of the stack, or of anything else; false if it cannot be read, which
- * in an interrupt is only what is in the page table.
+ * Load a word of the stack or of other memory; false if it is not readable. In
+ * an interrupt, only pages in the page table are.
  */
 static bool load(const struct table *t, __u64 addr, __u64 *val)
 {
@@ -288,7 +288,7 @@ static bool load(const struct table *t, __u64 addr, __u64 *val)
 	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 8;
 }
 
-/* Where a rule starts from; nothing stays as it is. */
+/* The base of a rule; with NOTHING the value stays as it is. */
 enum base { NOTHING, AT_CFA, AT_VALUE, UNKNOWN };
 
 enum from { FROM_CFA, FROM_SP, FROM_FP, FROM_LR };
@@ -301,7 +301,7 @@ struct rule {
 	enum from	from;
 };
 
-/* Not of what is not there. */
+/* False if the value is not known or not readable. */
 static bool apply_rule(const struct table *t, const struct rule *rule,
 		       __u64 cfa, __u64 *val)
 {
@@ -329,7 +329,7 @@ static struct rule rule_fp(const struct pos *pos)
 			      .from = FROM_FP };
 }
 
-/* A call has overwritten it in all but the topmost frame. */
+/* Calls overwrite it, so it is known in the topmost frame only. */
 static struct rule rule_lr(const struct pos *pos)
 {
 	return (struct rule){ pos->topmost ? AT_VALUE : UNKNOWN, pos->lr,
@@ -343,14 +343,14 @@ static struct rule saved_at(__s32 off)
 
 #ifdef SFT_IS_CALL
 
-/* The stack of a step may be another one, but not what is just below this one. */
+/* A step may switch to a lower stack, but not to just below this one. */
 static bool may_go_down(const struct pos *pos, const struct rule *cfa, __u64 sp)
 {
 	return (cfa->deref || cfa->from != FROM_SP) && pos->sp - sp >= 4096 &&
 	       sp >= MIN_ADDR && !(sp & 7) && pos->switches < MAX_SWITCHES;
 }
 
-/* A call is before the address, or a goroutine starts there. */
+/* Does the address follow a call, or start a goroutine? */
 static bool is_frame(const struct table *t, const struct pos *pos,
 		     const struct pos *next, bool chained)
 {
@@ -440,7 +440,7 @@ static enum step apply_fp(const struct table *t, struct pos *pos)
 {
 	const struct rule cfa = { AT_VALUE, pos->fp, .off = 16, .from = FROM_FP };
 	const struct rule ra = saved_at(-8), fp = saved_at(-16);
-	/* That has rows, if need be. */
+	/* It has rows where a step by frame pointer gives no exact sp. */
 	const bool escape = pos->ip == (uintptr_t)sft_escape_body;
 
 	enum step step;
@@ -458,7 +458,7 @@ static enum step apply_fp(const struct table *t, struct pos *pos)
 
 #endif
 
-/* Where the handler's stack pointer is, if need be by its frame record. */
+/* The handler's stack pointer; if it is only a bound, from its frame record. */
 static __u64 signal_sp(const struct pos *pos)
 {
 #ifdef SFT_SIGNAL_SIZE
@@ -468,7 +468,7 @@ static __u64 signal_sp(const struct pos *pos)
 	return pos->sp;
 }
 
-/* Is it a signal frame, as far as can be known? */
+/* Is it a signal frame, as far as the walk can tell? */
 static bool is_signal(const struct table *t, const struct pos *pos,
 		      const struct pos *next)
 {
@@ -513,7 +513,7 @@ static enum step apply_signal(const struct table *t, struct pos *pos)
 	return FRAME;
 }
 
-/* What is read of the rows, byte by byte. */
+/* Reads rows byte by byte. */
 struct reader {
 	const __u8	*at, *end;
 	bool		bad;
@@ -565,7 +565,7 @@ static bool find_row(struct reader *r, unsigned int nr, unsigned int size,
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		/* A row that ends behind its start is none. */
+		/* A row needs at least its start and its info byte. */
 		if (r->end - r->at < size + 1)
 			return false;
 		start = take(r, size);
@@ -591,8 +591,8 @@ static bool cfa_off(__s32 word, __s32 *off)
 }
 
 /*
- * Behind a step by frame record the row of a function that has one as well: the
- * frame pointer leads there.
+ * After a step by frame record, a row that also describes a frame record: the
+ * frame pointer gives its address, and so the CFA.
  */
 static void cfa_by_record(const struct pos *pos, const struct rule *ra,
 			  const struct rule *fp, struct rule *cfa)
@@ -621,7 +621,7 @@ static bool is_called(const struct rule *ra)
 }
 
 /*
- * With the signal bit the caller's address is exact, or the frame is a signal's
+ * With the signal bit, the caller's address is exact; or it is a signal frame,
  * if no call puts the return address there.
  */
 static enum step apply_row(const struct table *t, struct pos *pos,
@@ -667,7 +667,7 @@ static bool flex_rule(const struct pos *pos, const struct row *row,
 
 	if (ctrl & 4)
 		return false;
-	/* Behind calls and signals others are not known. */
+	/* After calls and signals, other registers are not known. */
 	if (!(ctrl & 1))
 		*rule = (struct rule){ AT_CFA };
 	else if (reg == SFT_REGNUM_SP)
@@ -704,7 +704,7 @@ static enum step apply_flex(const struct table *t, struct pos *pos,
 	return apply_row(t, pos, row, &cfa, &ra, &fp);
 }
 
-/* The key and the mark of signed return addresses are of machines with them. */
+/* Key and mark of signed return addresses are valid on some machines only. */
 #ifdef SFT_SIGNED
 #define UNKNOWN_INFO	0x40
 #define UNKNOWN_ROW	0
@@ -768,7 +768,7 @@ static bool is_sorted(const struct table *t)
 	return true;
 }
 
-/* Step by function @nr if that is one for the address. */
+/* Step by function @nr if it covers the address. */
 static enum step step_by(const struct table *t, struct pos *pos,
 			 unsigned int nr)
 {
@@ -789,7 +789,7 @@ static bool in_window(const struct table *t, const struct pos *pos)
 	return ip >= t->text && ip < t->text_end;
 }
 
-/* In a sorted index the last one that starts at or before the address. */
+/* In a sorted index, use the last one that starts at or below the address. */
 static enum step step_sorted(const struct table *t, struct pos *pos)
 {
 	__u64 start, ip = pos->exact ? pos->ip : pos->ip - 1;
@@ -818,7 +818,7 @@ struct walk {
 static bool walk_from(const struct walk *walk, unsigned int at,
 		      const struct pos *pos);
 
-/* May address @at of the walk be followed by what this step gives? */
+/* Does the walk continue after address @at as this step says? */
 static bool follows(const struct walk *walk, unsigned int at, enum step step,
 		    const struct pos *next)
 {
@@ -865,7 +865,7 @@ static bool walk_from(const struct walk *walk, unsigned int at,
 
 /* ---- Flipping ---------------------------------------------------------- */
 
-/* When: before it is registered, or afterwards. */
+/* Flip before or after the section is registered. */
 enum when { BEFORE, AFTER };
 
 FIXTURE(flip)
@@ -967,7 +967,7 @@ FIXTURE_TEARDOWN(flip)
 	munmap(self->run_stack, STACK_SIZE);
 }
 
-/* A traced process for each walk takes long: some bits of each byte, then. */
+/* A traced process for each walk is slow: flip fewer bits then. */
 #define EACH	(SFT_TRACED ? 5 : 1)
 
 /* A walk, and whether the table allows it. */
@@ -1027,7 +1027,7 @@ static void print_flip(unsigned int byte, unsigned int bit,
 	printf("\n");
 }
 
-/* Guards against: a second reader that is wrong itself. */
+/* Guards against: a wrong second reader. */
 TEST_F(flip, nothing)
 {
 	struct sft_chain chain;
@@ -1036,12 +1036,12 @@ TEST_F(flip, nothing)
 	ASSERT_EQ(0, REGISTER());
 	EXPECT_TRUE(WALK(&chain, &refusals));
 	EXPECT_EQ(0, refusals);
-	/* Between sft_escape and where frame pointers may lead. */
+	/* After sft_escape; frame pointers may add frames at the end. */
 	ASSERT_LE(1 + self->nr, chain.nr);
 	EXPECT_EQ(0, memcmp(&chain.ip[1], self->ip, 8 * self->nr));
 }
 
-/* Guards against: any byte of a section crashes the kernel or misleads it. */
+/* Guards against: a bit of a section that crashes or misleads the kernel. */
 TEST_F(flip, each_bit)
 {
 	unsigned int i, refusals, wrong = 0, seen[3] = { 0 };
@@ -1058,7 +1058,7 @@ TEST_F(flip, each_bit)
 			read_header(&self->table, self->section);
 		}
 		if (variant->when == BEFORE && ret) {
-			/* Nothing but the header is looked at so early. */
+			/* Registration checks only the header. */
 			EXPECT_EQ(-EINVAL, ret);
 			EXPECT_GT(sizeof(struct sframe_header), i / 8);
 			seen[2]++;
@@ -1079,7 +1079,7 @@ TEST_F(flip, each_bit)
 	EXPECT_LT(30 / EACH, seen[0]);
 	EXPECT_LT(30 / EACH, seen[1]);
 
-	/* Nothing has removed the window, and it is as good as before. */
+	/* The window is still registered and works as before. */
 	if (variant->when == BEFORE)
 		ASSERT_EQ(0, REGISTER());
 	EXPECT_EQ(1 + SFT_CALLEES, sft_windows());

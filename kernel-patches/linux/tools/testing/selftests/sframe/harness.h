@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * The harness of selftests, with time for emulated machines under load.
+ * The kselftest harness with a timeout for emulated machines under load.
  */
 #ifndef SFRAME_HARNESS_H
 #define SFRAME_HARNESS_H

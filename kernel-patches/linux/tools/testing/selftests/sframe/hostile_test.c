@@ -2,9 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Sections that are wrong: the walk ends at the frame they describe, the
- * refusal is counted under its reason, the window stays, and nothing else
- * happens.
+ * Invalid sections: the walk ends at the frame they describe, the refusal is
+ * counted under its reason, the window stays, and nothing else happens.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -42,14 +41,14 @@ FIXTURE_TEARDOWN(hostile)
 	sft_pool_unmap(&self->pool);
 }
 
-/* Addresses of a callchain, at the most. */
+/* Most addresses in a callchain. */
 #define MAX_FP		127
 #define MAX_DEFER	510
 
-/* What a case does to a good section; @sec was registered after that. */
+/* Spoils a good section, which is already registered. */
 typedef void (*spoil_fn)(__u8 *sec);
 
-/* The window of all slots, spoilt while it is registered, then repaired. */
+/* Spoil the section while it is registered, walk, and repair it. */
 static void spoil(struct __test_metadata *_metadata, struct sft_pool *pool,
 		  bool defer, spoil_fn fn, const char *reason)
 {
@@ -65,7 +64,7 @@ static void spoil(struct __test_metadata *_metadata, struct sft_pool *pool,
 	EXPECT_EQ(0, sft_unregister(KEY));
 }
 
-/* Each case has a process of its own, so that counters start at 0. */
+/* Each case runs in a new process, so that counters start at 0. */
 #define SPOIL(name, reason)						\
 	static void spoil_##name(__u8 *sec);				\
 	TEST_F(hostile, name)						\
@@ -77,7 +76,7 @@ static void spoil(struct __test_metadata *_metadata, struct sft_pool *pool,
 
 /* ---- The index -------------------------------------------------------- */
 
-/* Not sorted: the middle one, which is probed first, lies behind the last. */
+/* Swap two entries; each start is relative to its field. */
 static void swap_fdes(__u8 *sec, unsigned int a, unsigned int b)
 {
 	struct sframe_fde *fa = sft_index(sec, a), *fb = sft_index(sec, b);
@@ -90,7 +89,7 @@ static void swap_fdes(__u8 *sec, unsigned int a, unsigned int b)
 	fb->func_start -= distance;
 }
 
-/* Guards against: entries out of order, which earlier series took. */
+/* Guards against: entries out of order, which earlier series accepted. */
 SPOIL(index_not_sorted, "fde_order")
 {
 	sft_index(sec, 2)->func_start -= 8 * SFT_SLOT;
@@ -102,7 +101,7 @@ SPOIL(index_first_and_last_swapped, "fde_order")
 	swap_fdes(sec, 0, 2);
 }
 
-/* Guards against: a function that begins in other code. */
+/* Guards against: a function that begins before the window's text. */
 SPOIL(function_before_the_window, "fde_range")
 {
 	sft_index(sec, 0)->func_start -= SFT_SLOT;
@@ -110,7 +109,7 @@ SPOIL(function_before_the_window, "fde_range")
 	sft_index(sec, 1)->func_size = 4 * SFT_SLOT;
 }
 
-/* Guards against: a function that ends in other code. */
+/* Guards against: a function that ends after the window's text. */
 SPOIL(function_behind_the_window, "fde_range")
 {
 	sft_index(sec, 1)->func_size = 2 * SFT_SLOT + 1;
@@ -128,13 +127,13 @@ SPOIL(function_taken_back, "no_fde")
 	sft_index(sec, 1)->func_size = 0;
 }
 
-/* Guards against: rows that hold behind the function. */
+/* Guards against: rows used past the end of their function. */
 SPOIL(function_too_short, "no_fde")
 {
 	sft_index(sec, 1)->func_size = SFT_POOL_CALL;
 }
 
-/* Guards against: a search that returns the first one anyway. */
+/* Guards against: a search that returns the first FDE if all are higher. */
 SPOIL(all_functions_behind, "no_fde")
 {
 	sft_index(sec, 0)->func_start += 4 * SFT_SLOT;
@@ -144,26 +143,26 @@ SPOIL(all_functions_behind, "no_fde")
 
 /* ---- Attributes of a function ----------------------------------------- */
 
-/* Guards against: a shift by a number of user space's. */
+/* Guards against: a shift by an unchecked number from user space. */
 SPOIL(start_size_3, "fde_type")
 {
 	sft_attr(sec, 1)->info = 3;
 }
 
-/* Guards against: the same, the largest. */
+/* Guards against: the same, with the largest value. */
 SPOIL(start_size_15, "fde_type")
 {
 	sft_attr(sec, 1)->info = 15;
 }
 
-/* Guards against: bits that change what rows mean, ignored. */
+/* Guards against: ignoring bits that may change what rows mean. */
 SPOIL(reserved_info, "fde_type")
 {
 	sft_attr(sec, 1)->info = SFRAME_FDE_RESERVED;
 }
 
 #ifndef SFT_SIGNED
-/* Guards against: the key of signed addresses where there are none. */
+/* Guards against: accepting the key of signed addresses on this machine. */
 SPOIL(key_of_return_addresses, "fde_type")
 {
 	sft_attr(sec, 1)->info = SFRAME_FDE_PAUTH_KEY_B;
@@ -176,25 +175,25 @@ SPOIL(function_type_2, "fde_type")
 	sft_attr(sec, 1)->info2 = 2;
 }
 
-/* Guards against: the same, the largest. */
+/* Guards against: the same, with the largest value. */
 SPOIL(function_type_31, "fde_type")
 {
 	sft_attr(sec, 1)->info2 = 31;
 }
 
-/* Guards against: bits that change what rows mean, ignored. */
+/* Guards against: ignoring bits that may change what rows mean. */
 SPOIL(reserved_info2, "fde_type")
 {
 	sft_attr(sec, 1)->info2 = 0x20;
 }
 
-/* Guards against: division by it, as in earlier series: #DE. */
+/* Guards against: a division by 0, as in earlier series: #DE. */
 SPOIL(block_size_0, "rep_size")
 {
 	sft_attr(sec, 1)->info = SFRAME_FDE_PCMASK;
 }
 
-/* Guards against: registers from a stack without signal frame. */
+/* Guards against: loading registers from a stack without a signal frame. */
 SPOIL(signal_frame, SFT_NO_SIGNAL)
 {
 	sft_attr(sec, 1)->info = SFRAME_FDE_SIGNAL;
@@ -203,7 +202,7 @@ SPOIL(signal_frame, SFT_NO_SIGNAL)
 
 /* ---- Where the rows are ----------------------------------------------- */
 
-/* Guards against: rows that begin where the section ends. */
+/* Guards against: reading rows that begin at the end of the section. */
 SPOIL(rows_behind_the_area, "fre_offset")
 {
 	sft_index(sec, 1)->fre_off = SFT_POOL_ROWS;
@@ -215,20 +214,20 @@ SPOIL(rows_far_behind, "fre_offset")
 	sft_index(sec, 1)->fre_off = UINT32_MAX;
 }
 
-/* Guards against: attributes that are checked by their first byte. */
+/* Guards against: checking only the first byte of the attributes. */
 SPOIL(attributes_leave_the_area, "fre_offset")
 {
 	sft_index(sec, 1)->fre_off = SFT_POOL_ROWS - 4;
 }
 
-/* Guards against: rows checked by their start, as in earlier series. */
+/* Guards against: checking only the start of rows, as in earlier series. */
 SPOIL(start_leaves_the_area, "fre_offset")
 {
 	sft_index(sec, 1)->fre_off = SFT_POOL_ROWS - 5;
 	memcpy(sft_attr(sec, 1), &(struct sframe_fde_attr){ .num_fres = 1 }, 5);
 }
 
-/* Guards against: data words outside of the section. */
+/* Guards against: reading data words past the end of the section. */
 SPOIL(words_leave_the_area, "fre_offset")
 {
 	sft_index(sec, 1)->fre_off = sft_index(sec, 2)->fre_off;
@@ -236,7 +235,7 @@ SPOIL(words_leave_the_area, "fre_offset")
 	sft_row_bytes(sec, 2)[1] = 1 | 6 << 1 | SFT_WORD4;
 }
 
-/* Guards against: a count of rows that is believed. */
+/* Guards against: trusting the number of rows. */
 SPOIL(too_many_rows_for_the_area, "fre_offset")
 {
 	sft_index(sec, 1)->fre_off = sft_index(sec, 2)->fre_off;
@@ -245,13 +244,13 @@ SPOIL(too_many_rows_for_the_area, "fre_offset")
 	sft_attr(sec, 2)->num_fres = 4;
 }
 
-/* Guards against: a row that nobody has written. */
+/* Guards against: reading a row of a function that has none. */
 SPOIL(no_rows, "no_row")
 {
 	sft_attr(sec, 1)->num_fres = 0;
 }
 
-/* Guards against: the first row taken before it begins. */
+/* Guards against: using the first row below its start. */
 SPOIL(first_row_starts_later, "no_row")
 {
 	sft_pool_row(sec, 1, 0)[0] = SFT_POOL_RET + 1;
@@ -263,13 +262,13 @@ SPOIL(first_row_starts_later, "no_row")
 #define ROW(n, byte)	sft_pool_row(sec, 1, n)[byte]
 #define INFO(words)	(1 | (words) << 1)
 
-/* Guards against: the later of two rows, or the earlier. */
+/* Guards against: using either of two rows with the same start. */
 SPOIL(rows_at_one_address, "row_order")
 {
 	ROW(1, 0) = 0;
 }
 
-/* Guards against: a search that does not end, or takes any row. */
+/* Guards against: a search in unsorted rows that loops, or takes any row. */
 SPOIL(rows_go_back, "row_order")
 {
 	ROW(0, 0) = 4;
@@ -282,7 +281,7 @@ SPOIL(words_of_no_size, "row_words")
 	ROW(1, 1) |= 3 << 5;
 }
 
-/* Guards against: libsframe's overflow: 15 words into room for six. */
+/* Guards against: libsframe's overflow: 15 words in an array of six. */
 SPOIL(fifteen_words, "row_words")
 {
 	ROW(1, 1) = INFO(15) | SFT_WORD4;
@@ -294,7 +293,7 @@ SPOIL(eight_words, "row_words")
 	ROW(1, 1) = INFO(8);
 }
 
-/* Guards against: words of another architecture. */
+/* Guards against: more words than rows of this architecture can have. */
 SPOIL(too_many_words_without_flex, "row_words")
 {
 	sft_attr(sec, 1)->num_fres = 2;
@@ -302,21 +301,21 @@ SPOIL(too_many_words_without_flex, "row_words")
 }
 
 #ifndef SFT_SIGNED
-/* Guards against: an address with a signature that is not one. */
+/* Guards against: accepting signed addresses on this machine. */
 SPOIL(mangled_return_address, "row_rule")
 {
 	ROW(1, 1) |= 0x80;
 }
 #endif
 
-/* Guards against: a stack that grows down: a loop. */
+/* Guards against: a CFA below the stack pointer, which can make a loop. */
 SPOIL(cfa_below_the_stack, "cfa_order")
 {
 	ROW(1, 2) = SFT_SP_CFA(-8);
 }
 
 #if SFT_CFA_SCALE == 1
-/* Guards against: frames that overlap. */
+/* Guards against: a CFA that is not aligned. */
 SPOIL(cfa_not_aligned, "cfa_align")
 {
 	ROW(1, 2) = 17;
@@ -332,11 +331,11 @@ struct flex_case {
 };
 
 #define REG_SP		SFT_REG(SFT_REGNUM_SP)
-/* The first and another register that there is not, in words of this size. */
+/* Two registers that do not exist, and the word size that they need. */
 #define REG_NONE	SFT_REG(SFT_REGNUM_NONE)
 #define REG_NONE_2	SFT_REG(SFT_REGNUM_NONE | 15)
 #define NONE_WORDS	(SFT_REGNUM_NONE < 32 ? SFT_WORD1 : SFT_WORD2)
-/* Farther than this no CFA is. */
+/* The largest offset of a CFA. */
 #define FAR_OFF		(INT32_MAX & -SFT_CFA_SCALE)
 
 static const struct flex_case flex_cases[] = {
@@ -364,7 +363,7 @@ static const struct flex_case flex_cases[] = {
 	{ "register 0x2007 in 2 bytes",
 	  { 0, SFT_WORD2, 2, { (__s16)(0x1fff << 3 | 1), 16 } },
 	  "row_register" },
-	/* The number gas has given to registers it did not know. */
+	/* gas emitted this number for registers that it did not know. */
 	{ "register 0x1fffffff",
 	  { 0, SFT_WORD4, 2, { (__s32)0xfffffff9, 16 } },
 	  "row_register" },
@@ -385,7 +384,7 @@ static const struct flex_case flex_cases[] = {
 	  "stack_fault" },
 };
 
-/* Guards against: registers out of range, pairs that are none. */
+/* Guards against: accepting unknown registers or invalid pairs of words. */
 TEST_F(hostile, flex_rows)
 {
 	const __u8 *text = self->pool.text + SFT_SLOT;
@@ -416,7 +415,7 @@ TEST_F(hostile, flex_rows)
 	}
 }
 
-/* Guards against: a caller with the same stack: a loop. */
+/* Guards against: a caller with the same stack pointer: a loop. */
 TEST_F(hostile, cfa_stands_still)
 {
 	const struct sft_row row = SFT_SP(0, SFT_SP_CFA(0));
@@ -439,7 +438,7 @@ TEST_F(hostile, cfa_stands_still)
 
 #define REG_TARGET	SFT_REG_DEREF(SFT_REGNUM_TARGET)
 
-/* ret, with the target as the test likes, in a window with one FLEX row. */
+/* A ret instruction in a window with one FLEX row; tests set the target. */
 static const __u8 *make_ret(struct sft_pool *pool, const struct sft_row *row)
 {
 	const __u8 *text = sft_map_code(sft_ret_code, sizeof(sft_ret_code),
@@ -454,7 +453,7 @@ static const __u8 *make_ret(struct sft_pool *pool, const struct sft_row *row)
 	return sft_register(KEY, pool->section, len, NULL) ? NULL : text;
 }
 
-/* Nothing user space can read is there. */
+/* Addresses that user space cannot read. */
 static const unsigned long nowhere[] = {
 	0, 1, 4088, 1UL << 47, 1UL << 63, 0x7ffffffff000 - 7, 0x7ffffffffffc,
 	0xdead000000000000, 0xffff800000000000, 0xffff888000000000,
@@ -471,7 +470,7 @@ static const struct {
 	  SFT_FLEX(0, REG_SP, SFT_SP_CFA(8), 0, REG_TARGET, 0) },
 };
 
-/* Guards against: a row reads memory of the kernel, or faults in it. */
+/* Guards against: a row that reads kernel memory, or faults there. */
 TEST_F(hostile, flex_rows_read_nothing_of_the_kernel)
 {
 	unsigned int i, j, count = 0;
@@ -493,10 +492,10 @@ TEST_F(hostile, flex_rows_read_nothing_of_the_kernel)
 	}
 }
 
-/* Guards against: a row that loads the CFA goes down, or far away. */
+/* Guards against: loading a CFA that goes down, or to an invalid address. */
 TEST_F(hostile, cfa_is_loaded)
 {
-	/* By which stack pointer of the caller. */
+	/* The caller's stack pointer, and the reason to refuse it. */
 	static const struct {
 		__u64		cfa;
 		const char	*reason;
@@ -509,7 +508,7 @@ TEST_F(hostile, cfa_is_loaded)
 		{ -8UL, "stack_fault" },
 		{ -1UL, "cfa_align" },
 	};
-	/* The word is loaded. */
+	/* Loads the CFA from the word. */
 	static const struct sft_row row = {
 		0, SFT_WORD2, SFT_RA_OFF ? 2 : 4,
 		{ REG_TARGET, SFT_CFA(0), SFT_CFA_DEREF, SFT_RA_FROM_CFA },
@@ -533,7 +532,7 @@ TEST_F(hostile, cfa_is_loaded)
 	}
 }
 
-/* Where the stack begins that sft_onto runs on, and a frame further up. */
+/* Offsets of the first frame on sft_onto's stack, and of one above. */
 #define FIRST_SP	(256 + SFT_ONTO_SP)
 #define SECOND_SP	(FIRST_SP + 512)
 
@@ -542,13 +541,13 @@ static void put_word(__u8 *stack, int offset, __u64 word)
 	memcpy(stack + offset, &word, sizeof(word));
 }
 
-/* What sft_onto returns to, in the first slot. */
+/* The address in the first slot that sft_onto returns to. */
 static __u64 loop_ip(const struct sft_pool *pool)
 {
 	return (uintptr_t)pool->text + SFT_POOL_RET;
 }
 
-/* A stack for sft_onto, and a window with this row for what it returns to. */
+/* A stack for sft_onto, and a window with this row for the first slot. */
 static __u8 *make_loop(struct sft_pool *pool, const struct sft_row *row,
 		       bool flex)
 {
@@ -567,16 +566,16 @@ static __u8 *make_loop(struct sft_pool *pool, const struct sft_row *row,
 	return stack;
 }
 
-/* What is loaded for a CFA if that is the caller's stack pointer. */
+/* The CFA to store so that the caller's stack pointer is at @offset. */
 static __u64 sp_at(const __u8 *stack, int offset)
 {
 	return (uintptr_t)stack + offset + SFT_SAVE_AREA;
 }
 
-/* Guards against: frames that lead to each other, by a CFA in memory. */
+/* Guards against: a loop of frames that load each other's CFA. */
 TEST_F(hostile, loaded_cfa_makes_a_loop)
 {
-	/* The CFA is the word behind that at the stack pointer. */
+	/* The CFA is the word at sp + 8. */
 	static const struct sft_row row = {
 		0, SFT_WORD2, SFT_RA_OFF ? 2 : 4,
 		{ SFT_REG_DEREF(SFT_REGNUM_SP), SFT_CFA(8), SFT_CFA_DEREF,
@@ -601,7 +600,7 @@ TEST_F(hostile, loaded_cfa_makes_a_loop)
 	}
 }
 
-/* Guards against: a walk as long as the stack, of one function. */
+/* Guards against: a walk without a limit, through a stack of one address. */
 TEST_F(hostile, return_address_makes_a_loop)
 {
 	static const struct sft_row row = SFT_FRAME(0, SFT_TINY_FRAME);
@@ -621,7 +620,7 @@ TEST_F(hostile, return_address_makes_a_loop)
 	EXPECT_EQ(1, sft_pool_windows());
 }
 
-/* Guards against: a block that is larger than the function is an error. */
+/* Guards against: refusing a block that is larger than its function. */
 TEST_F(hostile, block_size_larger_than_the_slot)
 {
 	struct sft_pool *pool = &self->pool;
@@ -634,7 +633,7 @@ TEST_F(hostile, block_size_larger_than_the_slot)
 		sft_attr(pool->section, 1)->rep_size = size;
 		sft_pool_good(_metadata, &pool->call, variant->defer);
 	}
-	/* One byte less, and the last instructions are the first ones again. */
+	/* Now the rows repeat at the call, which has the row of the entry. */
 	sft_attr(pool->section, 1)->rep_size = SFT_POOL_CALL;
 	sft_row_bytes(pool->section, 1)[2] = SFT_SP_CFA(-8);
 	sft_pool_refused(_metadata, &pool->call, variant->defer,
@@ -657,7 +656,7 @@ TEST_F(hostile, header_changes_after_registration)
 	}
 }
 
-/* Guards against: rows in the same memory that were not announced. */
+/* Guards against: reading rows past the length in the header. */
 TEST_F(hostile, area_ends_before_the_section)
 {
 	size_t len = sft_pool_build(self->pool.section, self->pool.text);
@@ -672,22 +671,23 @@ TEST_F(hostile, area_ends_before_the_section)
 
 /* ---- Work ------------------------------------------------------------- */
 
-/* Frames of one function, each at another address; its first byte ends. */
+/* Frames at different addresses of a function, whose row 0 ends the stack. */
 #define DEPTH		400
 #define DEEP_FIRST	256
 #define DEEP_SIZE	(DEEP_FIRST + 2 * DEPTH)
 
 /*
- * Reads and rows a walk may take: 37 for each frame it may have, and those of the
- * longest function if it does not interrupt the task; up to the next look.
+ * Reads that a walk may make: 37 for each possible frame, and if it is deferred
+ * those of the longest function; fewer than 64 more until the budget is checked.
  */
-#define BUDGET_FP	(MAX_FP * 37 + 32)
-#define BUDGET_DEFER	(MAX_DEFER * 37 + 65535 + 32)
+#define BUDGET_FP	(MAX_FP * 37)
+#define BUDGET_DEFER	(MAX_DEFER * 37 + 65535)
+#define BUDGET_INTERVAL	64
 
 #define MAX_DEEP_FDES	10000
 #define MAX_DEEP_ROWS	250
 
-/* All @nr_rows rows are looked at for a return address, in words of 4 bytes. */
+/* A lookup reads all @nr_rows rows; most have words of 4 bytes. */
 static size_t build_deep(__u8 *section, const __u8 *text, unsigned int nr_fdes,
 			 unsigned int nr_rows)
 {
@@ -701,7 +701,7 @@ static size_t build_deep(__u8 *section, const __u8 *text, unsigned int nr_fdes,
 		rows[i] = (struct sft_row)SFT_FRAME(i, SFT_TINY_FRAME);
 		rows[i].info |= SFT_WORD4;
 	}
-	/* Empty functions in front make the search long. */
+	/* Empty functions before it lengthen the search. */
 	for (i = 0; i < nr_fdes - 1; i++)
 		fdes[i] = (struct sft_fde)SFT_FDE(text, 0, empty);
 	fdes[i] = (struct sft_fde)SFT_FDE(text, DEEP_SIZE, rows);
@@ -709,7 +709,7 @@ static size_t build_deep(__u8 *section, const __u8 *text, unsigned int nr_fdes,
 	return sft_build(section, fdes, nr_fdes);
 }
 
-/* Walk a stack of return addresses; none of them is met twice. */
+/* Walk a stack of distinct return addresses. */
 static void walk_deep(struct __test_metadata *_metadata, unsigned int nr_fdes,
 		      unsigned int nr_rows, bool defer,
 		      struct sft_chain *chain)
@@ -740,11 +740,11 @@ static void walk_deep(struct __test_metadata *_metadata, unsigned int nr_fdes,
 	EXPECT_EQ(0, memcmp(chain->ip, ip, chain->nr * sizeof(*ip)));
 }
 
-/* Guards against: a sample that takes as long as a table likes. */
+/* Guards against: a table that makes a sample take arbitrarily long. */
 TEST_F(hostile, work_of_a_walk_is_limited)
 {
 	const unsigned int budget = variant->defer ? BUDGET_DEFER : BUDGET_FP;
-	/* The rows; and probes, and what is read around the rows. */
+	/* Reads of a step: the rows, plus up to 12 probes and 8 others. */
 	const unsigned int least = variant->defer ? MAX_DEEP_ROWS : 61;
 	const unsigned int most = least + 12 + 8;
 	struct sft_chain chain;
@@ -752,11 +752,11 @@ TEST_F(hostile, work_of_a_walk_is_limited)
 	walk_deep(_metadata, 4096, least, variant->defer, &chain);
 	EXPECT_EQ(1, sft_refused("budget"));
 	EXPECT_LE(budget / most, chain.nr - 1);
-	EXPECT_GE(budget / least, chain.nr - 1);
+	EXPECT_GE((budget + BUDGET_INTERVAL) / least, chain.nr - 1);
 	EXPECT_EQ(1, sft_pool_windows());
 }
 
-/* Guards against: a limit that cuts what programs have. */
+/* Guards against: a limit that truncates stacks of real programs. */
 TEST_F(hostile, legal_walks_are_not_limited)
 {
 	struct sft_chain chain;
@@ -768,7 +768,7 @@ TEST_F(hostile, legal_walks_are_not_limited)
 
 /* ---- Time -------------------------------------------------------------- */
 
-/* Microseconds of a walk in the context of a sample; 0: no windows. */
+/* Microseconds of a walk in the context of a sample. */
 #define WALK_US		"/proc/sys/kernel/sframe_walk_us"
 
 FIXTURE(time)
@@ -805,7 +805,7 @@ FIXTURE_TEARDOWN(time)
 	sft_pool_unmap(&self->pool);
 }
 
-/* Guards against: a sample that takes longer than it may. */
+/* Guards against: a walk in a sample that ignores its deadline. */
 TEST_F(time, of_a_walk_is_limited)
 {
 	struct sft_chain chain;
@@ -814,37 +814,15 @@ TEST_F(time, of_a_walk_is_limited)
 	walk_deep(_metadata, 10000, 16, variant->defer, &chain);
 	EXPECT_EQ(!variant->defer, sft_refused("deadline"));
 	EXPECT_EQ(!variant->defer, sft_all_refused());
-	/* What does not interrupt the task may take its time. */
+	/* Deferred walks have no deadline. */
 	EXPECT_TRUE(variant->defer ? chain.nr == DEPTH + 2 : chain.nr < MAX_FP);
 	EXPECT_EQ(1, sft_pool_windows());
 }
 
-/* Guards against: a switch that leaves something on. */
-TEST_F(time, none_turns_windows_off)
-{
-	const __u64 ip = sft_pool_ip(&self->pool.call);
-	size_t len = sft_pool_build(self->pool.section, self->pool.text);
-	struct sft_chain chain;
-
-	ASSERT_EQ(0, sft_register(KEY, self->pool.section, len, NULL));
-	sft_pool_good(_metadata, &self->pool.call, variant->defer);
-	ASSERT_EQ(0, sft_write_text(WALK_US, "0"));
-	ASSERT_EQ(0, sft_chain_at((void *)ip, variant->defer,
-				  &self->pool.call, &chain));
-	EXPECT_CHAIN(&chain, ip, SFT_SLOT_LOST);
-	/* They can be registered all the same. */
-	EXPECT_EQ(1, sft_pool_windows());
-	EXPECT_EQ(0, sft_unregister(KEY));
-	EXPECT_EQ(0, sft_register(KEY, self->pool.section, len, NULL));
-	ASSERT_EQ(0, sft_write_text(WALK_US, self->before));
-	sft_pool_good(_metadata, &self->pool.call, variant->defer);
-	EXPECT_EQ(0, sft_all_refused());
-}
-
-/* Guards against: numbers that are none. */
+/* Guards against: a limit of 0, and one too large to limit anything. */
 TEST_F(time, has_a_range)
 {
-	EXPECT_EQ(-EINVAL, sft_write_text(WALK_US, "-1"));
+	EXPECT_EQ(-EINVAL, sft_write_text(WALK_US, "0"));
 	EXPECT_EQ(-EINVAL, sft_write_text(WALK_US, "1000001"));
 	EXPECT_EQ(0, sft_write_text(WALK_US, "1000000"));
 }
@@ -852,7 +830,7 @@ TEST_F(time, has_a_range)
 /* ---- Races ------------------------------------------------------------ */
 
 #define NR_WALKS	300
-/* Until each stack that has to be seen was, however the threads take turns. */
+/* Walk at most this often until each required stack was seen. */
 #define MOST_WALKS	(100 * NR_WALKS)
 
 struct race {
@@ -862,14 +840,14 @@ struct race {
 	bool		stop;
 };
 
-/* What walks saw: the true stack, the one without windows, a cut one. */
+/* Stacks that walks saw: complete, without windows, truncated, wrong. */
 enum { TRUE_STACK, LOST_STACK, CUT_STACK, WRONG_STACK, NR_STACKS };
 
 static unsigned int classify(const struct sft_chain *chain, __u64 ip)
 {
 	if (sft_chain_is(chain, SFT_LIST(ip, SFT_CALLERS), 2))
 		return TRUE_STACK;
-	/* The last two are the same where there is no chain of frames. */
+	/* Without a chain of frames, a lost stack looks like a cut one. */
 	if (sft_chain_is(chain, &ip, 1))
 		return CUT_STACK;
 	return sft_chain_is(chain, SFT_LIST(ip, SFT_LOST), 2) ? LOST_STACK :
@@ -877,8 +855,8 @@ static unsigned int classify(const struct sft_chain *chain, __u64 ip)
 }
 
 /*
- * Walk again and again while @thread_fn changes the window, until there was a
- * stack of the kind @seldom.
+ * Walk repeatedly while @thread_fn changes the window, until a stack of the
+ * kind @seldom was seen.
  */
 static void run_race(struct __test_metadata *_metadata, struct race *race,
 		     void *(*thread_fn)(void *), const struct sft_call *call,
@@ -904,7 +882,7 @@ static void run_race(struct __test_metadata *_metadata, struct race *race,
 	       seen[LOST_STACK], seen[CUT_STACK]);
 }
 
-/* A row that would be taken, and is wrong. */
+/* Make a row wrong, but valid. */
 static void poison(__u8 *section)
 {
 	sft_pool_row(section, 1, 1)[2] = SFT_CFA(SFT_SLOT_ARG_WRONG);
@@ -931,8 +909,8 @@ static void *register_and_unregister(void *arg)
 }
 
 /*
- * Guards against: bytes that user space uses again right after it unregistered
- * them give a frame; in earlier series they did until readers were done.
+ * Guards against: a frame from bytes that were reused right after UNREGISTER.
+ * Earlier series allowed that until readers were done.
  */
 TEST_F(hostile, walks_while_the_window_comes_and_goes)
 {
@@ -951,7 +929,7 @@ TEST_F(hostile, walks_while_the_window_comes_and_goes)
 	EXPECT_LT(0, seen[without]);
 }
 
-/* Two sections in turn; the one that was replaced is wrong at once. */
+/* Alternate between two sections; spoil the replaced one at once. */
 static void *replace_again_and_again(void *arg)
 {
 	struct race *race = arg;
@@ -967,14 +945,14 @@ static void *replace_again_and_again(void *arg)
 				      SFRAME_WINDOW_REPLACE))
 			return (void *)1;
 		poison(old);
-		/* A step during which it happens twice is given up. */
+		/* A walk ends if this happens twice in one step. */
 		if (i % 3 == 0)
 			usleep(50);
 	}
 	return NULL;
 }
 
-/* Guards against: a moment without window, or with the old one's bytes. */
+/* Guards against: a moment without a window, or a frame from old bytes. */
 TEST_F(hostile, walks_while_the_window_is_replaced)
 {
 	struct race race = {

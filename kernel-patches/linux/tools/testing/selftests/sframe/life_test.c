@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What fork, exec, threads and changes of mappings do to windows.
+ * Effects of fork, exec, threads and changed mappings on windows.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -96,7 +96,7 @@ FIXTURE_TEARDOWN(life)
 	unmap_window(&self->w);
 }
 
-/* Is the stack at the call of the slot the true one, or the known loss? */
+/* Is the stack at the slot's call complete, or cut by the known loss? */
 static bool walk_is(const struct sft_call *call, bool defer, bool complete)
 {
 	const __u64 ip = (uintptr_t)call->entry + sft_slot_arg.insns[2];
@@ -110,8 +110,8 @@ static bool walk_is(const struct sft_call *call, bool defer, bool complete)
 }
 
 /*
- * Deferred first, which brings pages in: without access flags in hardware, a
- * child has to fault before it can read what its parent has.
+ * Deferred first, to fault in pages: without hardware access flags, a child has
+ * to fault before a walk in an interrupt can read its parent's pages.
  */
 static bool walks(const struct sft_call *call)
 {
@@ -167,7 +167,7 @@ TEST_F(life, fork_copies_windows)
 	EXPECT_TRUE(walks(&self->w.call));
 }
 
-/* Guards against: trees that both share: dup_mm() copies the pointer. */
+/* Guards against: sharing the parent's tree: dup_mm() copies the pointer. */
 TEST_F(life, child_and_parent_do_not_affect_each_other)
 {
 	EXPECT_EQ(0, in_child(child_unregisters, &self->w.call));
@@ -177,7 +177,7 @@ TEST_F(life, child_and_parent_do_not_affect_each_other)
 	EXPECT_EQ(0, in_child(child_has_none, &self->w.call));
 }
 
-/* Guards against: descriptors that go with the parent. */
+/* Guards against: a child's windows that are freed with the parent's. */
 TEST_F(life, parent_unregisters_after_fork)
 {
 	int go[2];
@@ -210,7 +210,7 @@ static int child_registers_again(const struct sft_call *call)
 	return register_slots(KEY, section, text, SFT_PAGE) ? 2 : 0;
 }
 
-/* Guards against: a range and key that the child cannot use again. */
+/* Guards against: a range and key that the child cannot reuse. */
 TEST_F(life, dontfork_text_leaves_the_window_behind)
 {
 	ASSERT_EQ(0, madvise(self->w.text + 3 * SFT_PAGE, SFT_PAGE,
@@ -223,7 +223,7 @@ TEST_F(life, dontfork_text_leaves_the_window_behind)
 	EXPECT_EQ(0, in_child(child_has_window, &self->w.call));
 }
 
-/* Guards against: windows that are lost with a neighbour's text. */
+/* Guards against: losing a window because adjacent pages are not forked. */
 TEST_F(life, dontfork_elsewhere_changes_nothing)
 {
 	ASSERT_EQ(0, madvise(self->w.text, SFT_PAGE, MADV_DONTFORK));
@@ -232,7 +232,7 @@ TEST_F(life, dontfork_elsewhere_changes_nothing)
 	EXPECT_EQ(0, in_child(child_has_window, &self->w.call));
 }
 
-/* A section that the child does not have: the walk ends, nothing else. */
+/* The child does not have the section: the walk ends, the window stays. */
 static int child_faults(const struct sft_call *call)
 {
 	struct sft_chain chain;
@@ -247,7 +247,7 @@ static int child_faults(const struct sft_call *call)
 	return strcmp(stats.last_reason, "section_fault") != 0;
 }
 
-/* Guards against: a section the child lacks, taken for corrupt. */
+/* Guards against: dropping a window whose section the child lacks. */
 TEST_F(life, dontfork_section_keeps_the_window)
 {
 	__u8 *low = mmap((void *)(1UL << 40), SFT_PAGE, SFT_RW,
@@ -263,8 +263,8 @@ TEST_F(life, dontfork_section_keeps_the_window)
 }
 
 /*
- * fork with many windows: the child has each of them, and what it changes is
- * its own.
+ * After a fork with many windows, the child has all of them, and its changes do
+ * not affect the parent.
  */
 static int child_has_all(const struct sft_call *call)
 {
@@ -278,7 +278,7 @@ static int child_has_all(const struct sft_call *call)
 	return child_has_window(call) ? 3 : 0;
 }
 
-/* Guards against: copies of a tree with more than one node. */
+/* Guards against: an incomplete copy of a tree with more than one node. */
 TEST_F(life, fork_with_many_windows)
 {
 	unsigned int i;
@@ -300,7 +300,7 @@ static int child_of_many(const struct sft_call *call)
 	       sft_windows() != NR_MANY - 1;
 }
 
-/* Guards against: high trees, which are freed in another way: an oops. */
+/* Guards against: an oops in freeing a high tree, which takes another path. */
 TEST_F_TIMEOUT(life, fork_with_as_many_windows_as_there_can_be,
 	       4 * TEST_TIMEOUT_DEFAULT)
 {
@@ -322,7 +322,7 @@ TEST_F_TIMEOUT(life, fork_with_as_many_windows_as_there_can_be,
 	EXPECT_EQ(1, sft_windows());
 }
 
-/* Run @fn in a child that shares the memory; how it ended. */
+/* Run @fn in a child that shares the memory; its wait status, or -1. */
 static int in_vfork_child(int (*fn)(void *))
 {
 	char *stack = sft_map(CHILD_STACK, SFT_RW);
@@ -344,7 +344,7 @@ static int vfork_child(void *arg)
 	_exit(sft_windows() == 1 ? sft_unregister(KEY) : 1);
 }
 
-/* Guards against: a copy where memory is shared. */
+/* Guards against: copying windows for a child that shares the memory. */
 TEST_F(life, vfork_shares_windows)
 {
 	EXPECT_EQ(0, in_vfork_child(vfork_child));
@@ -352,20 +352,20 @@ TEST_F(life, vfork_shares_windows)
 	EXPECT_TRUE(walk_loses(&self->w.call));
 }
 
-/* Its exit leaves them to the parent. */
+/* Its exit must not drop the windows. */
 static int quiet_child(void *arg)
 {
 	_exit(sft_windows() != 1);
 }
 
-/* Guards against: windows that go with the first user of an mm. */
+/* Guards against: windows dropped when the first user of an mm exits. */
 TEST_F(life, exit_of_a_vfork_child_keeps_windows)
 {
 	EXPECT_EQ(0, in_vfork_child(quiet_child));
 	EXPECT_TRUE(walks(&self->w.call));
 }
 
-/* This very program, see the constructor below. */
+/* Makes this program only report its windows, see the constructor below. */
 #define EXEC_MARK	"SFRAME_TEST_COUNT_WINDOWS"
 
 __attribute__((constructor))
@@ -387,13 +387,13 @@ static int exec_child(void *arg)
 	_exit(child_execs(NULL));
 }
 
-/* Guards against: windows of a program that is gone. */
+/* Guards against: windows that survive exec. */
 TEST_F(life, exec_drops_windows)
 {
 	EXPECT_EQ(100, in_child(child_execs, &self->w.call));
 	EXPECT_EQ(1, sft_windows());
 
-	/* After vfork, exec leaves the parent's alone. */
+	/* After vfork, exec does not affect the parent's windows. */
 	EXPECT_EQ(100, WEXITSTATUS(in_vfork_child(exec_child)));
 	unsetenv(EXEC_MARK);
 	EXPECT_TRUE(walks(&self->w.call));
@@ -411,7 +411,7 @@ static void *thread_swaps(void *arg)
 	return NULL;
 }
 
-/* Guards against: windows of a thread. */
+/* Guards against: windows that only the registering thread has. */
 TEST_F(life, threads_share_windows)
 {
 	pthread_t thread;
@@ -427,7 +427,7 @@ TEST_F(life, threads_share_windows)
 	EXPECT_TRUE(walk_loses(&self->w.call));
 }
 
-/* Two threads register for the first time at once: one registry. */
+/* Threads race to register the first window, but share one registry. */
 static void *thread_registers(void *arg)
 {
 	const struct sft_call *call = arg;
@@ -439,7 +439,7 @@ static void *thread_registers(void *arg)
 	return (void *)(long)register_slots(nr, section, text + nr * 64, 64);
 }
 
-/* Guards against: two registries, and windows in the one that loses. */
+/* Guards against: losing windows in a second registry that lost the race. */
 TEST(first_registrations_at_once)
 {
 	struct sft_call call;
@@ -468,7 +468,7 @@ FIXTURE(unmap)
 	size_t		size;
 };
 
-/* Page of the text, and whether its end drops the window. */
+/* Pages of the text, and whether unmapping them drops the window. */
 FIXTURE_VARIANT(unmap)
 {
 	unsigned int	page, nr;
@@ -497,7 +497,7 @@ FIXTURE_TEARDOWN(unmap)
 	unmap_window(&self->w);
 }
 
-/* The ways in which text goes; each leaves nothing of it, or fails. */
+/* Ways to unmap text; each returns false on failure. */
 static bool unmap_it(__u8 *gone, size_t size)
 {
 	return !munmap(gone, size);
@@ -531,7 +531,7 @@ static bool unmap_and_map_it(__u8 *gone, size_t size)
 	return unmap_it(gone, size) && map_over_it(gone, size);
 }
 
-/* The window goes with any byte of its text, and with it range and key. */
+/* Unmapping any of its text drops the window, its range and its key. */
 static void check_gone(struct __test_metadata *_metadata, bool drops)
 {
 	EXPECT_EQ(drops ? 0 : 1, sft_windows());
@@ -552,21 +552,21 @@ TEST_F(unmap, map_fixed)
 	check_gone(_metadata, variant->drops);
 }
 
-/* Guards against: text that is moved away. */
+/* Guards against: a window that stays after its text has moved away. */
 TEST_F(unmap, mremap_moves)
 {
 	ASSERT_TRUE(move_it(self->gone, self->size));
 	check_gone(_metadata, variant->drops);
 }
 
-/* Guards against: text that something is moved over. */
+/* Guards against: a window that stays after a mapping moves over its text. */
 TEST_F(unmap, mremap_overwrites)
 {
 	ASSERT_TRUE(move_over_it(self->gone, self->size));
 	check_gone(_metadata, variant->drops);
 }
 
-/* Guards against: a window that is gone keeps others from its range. */
+/* Guards against: a dropped window that still blocks its range or key. */
 TEST_F(unmap, range_and_key_are_free_again)
 {
 	ASSERT_TRUE(unmap_and_map_it(self->gone, self->size));
@@ -586,7 +586,7 @@ TEST_F(unmap, mprotect_keeps_the_window)
 	EXPECT_TRUE(walks(&self->w.call));
 }
 
-/* Slots that can be written, beside those of the fixture. */
+/* Writable slots, in addition to those of the fixture. */
 struct written {
 	__u8		*text;
 	__u8		*section;
@@ -605,7 +605,7 @@ static int write_slots(struct written *w, const __u8 *code)
 	return register_slots(KEY + 1, w->section, w->text, TEXT_SIZE);
 }
 
-/* Guards against: W^X JITs that lose stacks until they have registered. */
+/* Guards against: ignoring a window registered before PROT_EXEC is set. */
 TEST_F(life, text_is_executable_after_it_is_registered)
 {
 	struct written w;
@@ -621,7 +621,7 @@ TEST_F(life, text_is_executable_after_it_is_registered)
 	EXPECT_TRUE(walk_loses(&w.call));
 }
 
-/* Guards against: one page of many that is written at the moment. */
+/* Guards against: losing stacks because other pages are still writable. */
 TEST_F(life, text_is_executable_page_by_page)
 {
 	struct written w;
@@ -635,7 +635,7 @@ TEST_F(life, text_is_executable_page_by_page)
 	}
 }
 
-/* Guards against: data with a window, which changes other stacks. */
+/* Guards against: a window for data that changes other stacks. */
 TEST_F(life, text_is_never_executed)
 {
 	const __u64 before = sft_all_refused();
@@ -650,7 +650,7 @@ TEST_F(life, text_is_never_executed)
 	EXPECT_EQ(-ENOENT, sft_unregister(KEY + 1));
 }
 
-/* Guards against: code in place of data whose window has stayed. */
+/* Guards against: a window that stays when code replaces the data. */
 TEST_F(life, written_text_is_replaced_by_code)
 {
 	struct written w;
@@ -666,7 +666,7 @@ TEST_F(life, written_text_is_replaced_by_code)
 	EXPECT_TRUE(walks(&self->w.call));
 }
 
-/* Guards against: a window that goes with the pages, not the mapping. */
+/* Guards against: dropping a window when pages, not mappings, are removed. */
 TEST_F(unmap, madvise_keeps_the_window)
 {
 	ASSERT_EQ(0, madvise(self->gone, self->size, MADV_DONTNEED));
@@ -674,10 +674,10 @@ TEST_F(unmap, madvise_keeps_the_window)
 	EXPECT_EQ(0, sft_unregister(KEY));
 }
 
-/* Guards against: the last page of a window that shrinks. */
+/* Guards against: a window that stays when mremap() cuts off its last page. */
 TEST_F(life, mremap_shrinks_text)
 {
-	/* The page behind the window first, then one of its own. */
+	/* First the page after the window, then its last page. */
 	__u8 *text = self->w.text;
 
 	ASSERT_EQ(text, mremap(text, TEXT_SIZE, TEXT_SIZE - SFT_PAGE, 0));
@@ -689,7 +689,7 @@ TEST_F(life, mremap_shrinks_text)
 	EXPECT_EQ(-ENOENT, sft_unregister(KEY));
 }
 
-/* Guards against: text that stays mapped in place. */
+/* Guards against: dropping a window whose text stays mapped. */
 TEST_F(life, mremap_dontunmap_keeps_the_window)
 {
 	void *to = mremap(self->w.text, TEXT_SIZE, TEXT_SIZE,
@@ -700,7 +700,7 @@ TEST_F(life, mremap_dontunmap_keeps_the_window)
 	EXPECT_EQ(0, sft_unregister(KEY));
 }
 
-/* Guards against: a window that follows its text. */
+/* Guards against: a window that moves with its text. */
 TEST_F(life, moved_text_has_no_window)
 {
 	__u8 *to = mremap(self->w.text, TEXT_SIZE, TEXT_SIZE,
@@ -716,7 +716,7 @@ TEST_F(life, moved_text_has_no_window)
 	EXPECT_TRUE(walks(&call));
 }
 
-/* Guards against: removal of what is only not readable. */
+/* Guards against: dropping a window because its section is unmapped. */
 TEST_F(life, munmap_of_the_section_keeps_the_window)
 {
 	ASSERT_EQ(0, munmap(self->w.section, SFT_PAGE));
@@ -724,7 +724,7 @@ TEST_F(life, munmap_of_the_section_keeps_the_window)
 	EXPECT_EQ(0, sft_unregister(KEY));
 }
 
-/* Guards against: one window per munmap, or the one beside. */
+/* Guards against: a munmap that drops one window only, or a neighbour. */
 TEST_F(life, munmap_of_many_windows)
 {
 	__u8 *text = make_text();
@@ -745,7 +745,7 @@ TEST_F(life, munmap_of_many_windows)
 	EXPECT_TRUE(walks(&self->w.call));
 }
 
-/* Guards against: removal before munmap is known to succeed. */
+/* Guards against: dropping windows for a munmap that fails. */
 TEST_F(life, refused_munmap_keeps_the_window)
 {
 	EXPECT_EQ(-1, munmap(self->w.text + 1, SFT_PAGE));
@@ -753,7 +753,7 @@ TEST_F(life, refused_munmap_keeps_the_window)
 	EXPECT_TRUE(walks(&self->w.call));
 }
 
-/* Windows come and go on one CPU, children with copies on the other. */
+/* Register and unregister while another thread forks. */
 static void *register_for_a_while(void *arg)
 {
 	const struct sft_call *call = arg;
@@ -770,7 +770,7 @@ static void *register_for_a_while(void *arg)
 	return NULL;
 }
 
-/* Guards against: a copy of a tree in the middle of a change. */
+/* Guards against: copying a tree while it changes. */
 TEST_F(life, fork_while_windows_change)
 {
 	pthread_t thread;
@@ -794,14 +794,14 @@ TEST_F(life, fork_while_windows_change)
 	EXPECT_EQ(1, sft_windows());
 }
 
-/* An event that samples this CPU's share of us and of all our children. */
+/* An event that samples this process and all its children on @cpu. */
 static int sample_children(struct sft_event *event, int cpu, bool defer)
 {
 	struct perf_event_attr attr;
 
 	sft_attr_init(&attr, PERF_TYPE_SOFTWARE, defer);
 	attr.config = PERF_COUNT_SW_CPU_CLOCK;
-	/* Longer than a sample takes, or nothing else would run. */
+	/* Longer than a sample takes; otherwise nothing else would run. */
 	attr.sample_period = 200000;
 	attr.inherit = 1;
 	attr.disabled = 0;
@@ -827,7 +827,7 @@ static int busy_child_execs(const struct sft_call *call)
 	return busy_child(call) ? : child_execs(call);
 }
 
-/* Guards against: samples in an mm that is half made or half gone. */
+/* Guards against: walks in an mm that is being set up or torn down. */
 TEST_F(life, sampled_through_fork_exec_and_exit)
 {
 	struct sft_event events[2];

@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Windows with packed tables: stacks by address, tables that grow, repeat, lie at
- * the end of memory or on pages that are not there; and what is refused at
- * registration and in a step.
+ * Windows with packed tables: stacks at each address; tables that grow, repeat,
+ * end at an unmapped page or are on missing pages; and errors at registration
+ * and in a step.
  */
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -12,110 +12,13 @@
 #include "harness.h"
 
 #include "pool.h"
-#include "sframe_packed_format.h"
+#include "packed.h"
 
 #define KEY		SFT_POOL_KEY
-#define NR_SLOTS	SFT_POOL_SLOTS
-#define TEXT_LENGTH	(NR_SLOTS * SFT_SLOT)
 
-enum { UNIT = 1 << SFT_UNIT_SHIFT };
-#define BUCKET		(256 * UNIT)
-
-/* Addresses of a callchain, at the most. */
+/* Most addresses in a callchain. */
 #define MAX_FP		127
 #define MAX_DEFER	510
-
-/* The rules of a slot, one for each row, and those of the tests. */
-#define RULE_UNKNOWN	0
-#define RULE_SLOT	1
-#define RULE_OTHER	(RULE_SLOT + 3)
-#define NR_RULES	(RULE_OTHER + 2)
-
-/* The index takes 16 bytes, so that the blocks may begin at a page. */
-#define NR_BUCKETS	4
-#define NR_CHANGES	(3 * NR_SLOTS - 1)
-
-/**
- * struct table - a packed table with one bucket that is used
- * @header:	what the kernel reads at registration
- * @rules:	UNKNOWN, those of a slot, two more
- * @index:	of four buckets, as far as the text is said to reach
- * @blocks:	the block of the first one, and the padding
- */
-struct table {
-	struct sframe_packed_header	header;
-	struct sframe_packed_rule	rules[NR_RULES];
-	__u32				index[NR_BUCKETS];
-	__u8				blocks[1 + NR_CHANGES + NR_CHANGES + 1];
-	__u8				pad[SFRAME_PACKED_PAD];
-};
-
-/* Without what the compiler aligns it by. */
-#define TABLE_LEN	(offsetof(struct table, pad) + SFRAME_PACKED_PAD)
-
-static const struct sframe_packed_rule fp_rule = { .kind = SFRAME_PACKED_FP };
-
-/* A rule for what a row of the DEFAULT type says. */
-static struct sframe_packed_rule rule_of(const struct sft_row *row)
-{
-	const unsigned int fp_word = SFT_RA_OFF ? 1 : 2;
-	const __s32 ra = SFT_RA_OFF ? SFT_RA_OFF : row->words[1];
-	struct sframe_packed_rule rule = {
-		.kind = SFRAME_PACKED_PLAIN,
-		.cfa_off = row->words[0] * SFT_CFA_SCALE + SFT_SAVE_AREA,
-		.ra_off = ra,
-	};
-
-	if (!(row->info & 1))
-		rule.kind |= SFRAME_PACKED_FROM_FP;
-	if (row->nr_words > fp_word) {
-		rule.kind |= SFRAME_PACKED_FP_SAVED;
-		rule.fp_off = row->words[fp_word];
-	}
-	if (ra)
-		return rule;
-	/* The link register has it. */
-	rule.kind = SFRAME_PACKED_RULES;
-	rule.cfa = SFRAME_PACKED_REG | SFT_REGNUM_SP;
-	return rule;
-}
-
-/* The block of @nr slots: a rule of a slot begins where its row does. */
-static void put_block(__u8 *block, unsigned int nr)
-{
-	unsigned int rows = sft_slot_arg.nr_rows, i;
-
-	block[0] = rows * nr - 1;
-	for (i = 0; i < rows * nr; i++) {
-		if (i)
-			block[i] = (i / rows * SFT_SLOT +
-				    sft_slot_arg.rows[i % rows].start) / UNIT;
-		block[rows * nr + i] = RULE_SLOT + i % rows;
-	}
-}
-
-/* A table for the slots at @text. */
-static void build(struct table *table, const __u8 *text)
-{
-	unsigned int i;
-
-	memset(table, 0, sizeof(*table));
-	table->header = (struct sframe_packed_header) {
-		.magic = SFRAME_PACKED_MAGIC,
-		.version = SFRAME_PACKED_VERSION,
-		.abi_arch = SFT_ABI,
-		.unit_shift = SFT_UNIT_SHIFT,
-		.nr_rules = NR_RULES,
-		.text_start = (uintptr_t)text,
-		.text_length = NR_BUCKETS * BUCKET,
-		.blocks_len = sizeof(table->blocks),
-	};
-	for (i = 0; i < sft_slot_arg.nr_rows; i++)
-		table->rules[RULE_SLOT + i] = rule_of(&sft_slot_arg.rows[i]);
-	table->rules[RULE_OTHER] = fp_rule;
-	put_block(table->blocks, NR_SLOTS);
-	table->index[0] = SFRAME_PACKED_BLOCK;
-}
 
 static int add(const void *table, size_t len, const __u8 *text,
 	       size_t text_len, __u32 flags)
@@ -171,7 +74,7 @@ FIXTURE_TEARDOWN(packed)
 
 /* ---- Stacks ------------------------------------------------------------ */
 
-/* Guards against: a rule of the neighbour, on top of the stack and below. */
+/* Guards against: using the rule of a neighbouring instruction. */
 TEST_F(packed, each_instruction)
 {
 	const struct sft_call *call = &self->pool.call;
@@ -192,7 +95,7 @@ TEST_F(packed, each_instruction)
 	EXPECT_EQ(0, sft_all_refused());
 }
 
-/* Guards against: ids of two bytes read as one, or from another place. */
+/* Guards against: reading one byte of wide rule numbers, or a wrong place. */
 TEST_F(packed, wide_ids)
 {
 	struct table *table = self->table;
@@ -211,20 +114,20 @@ TEST_F(packed, wide_ids)
 	EXPECT_GOOD();
 }
 
-/* Guards against: rules of the first slot only, or an index for all of them. */
+/* Guards against: rules that do not repeat, or need an index of all code. */
 TEST_F(packed, rules_repeat)
 {
 	struct table *table = self->table;
 
 	table->header.repeat = SFT_SLOT;
-	/* It has one bucket. */
+	/* The index has one bucket now. */
 	table->header.blocks_len = 2 * sft_slot_arg.nr_rows;
 	put_block((__u8 *)&table->index[1], 1);
 	REGISTER(table);
 	EXPECT_GOOD();
 }
 
-/* Guards against: a table for the text of the next bucket, and the next one. */
+/* Guards against: computing the bucket from the window, not the table. */
 TEST_F(packed, text_starts_before)
 {
 	struct table *table = self->table;
@@ -240,7 +143,7 @@ TEST_F(packed, text_starts_before)
 	}
 }
 
-/* Guards against: addresses of the file where those of the memory belong. */
+/* Guards against: looking up addresses without the bias. */
 TEST_F(packed, bias)
 {
 	const unsigned long file = 0x10000;
@@ -251,7 +154,7 @@ TEST_F(packed, bias)
 	};
 
 	self->table->header.text_start = file;
-	/* Without a range, that of the header is mapped, too. */
+	/* Without a range, that of the header is used, with the bias. */
 	ASSERT_EQ(0, sft_register(KEY, self->table, TABLE_LEN, &opts));
 	EXPECT_GOOD();
 	opts.text_start = (uintptr_t)self->pool.text;
@@ -264,7 +167,7 @@ TEST_F(packed, bias)
 	EXPECT_REFUSED("no_fde");
 }
 
-/* A stack of frames of the first two slots, which sft_onto runs on. */
+/* A stack of frames of the first two slots, for sft_onto. */
 static __u8 *make_stack(struct sft_pool *pool, __u64 *ips, unsigned int nr)
 {
 	const size_t size = 16 * SFT_PAGE;
@@ -282,7 +185,7 @@ static __u8 *make_stack(struct sft_pool *pool, __u64 *ips, unsigned int nr)
 			memcpy(stack + sp - SFT_ONTO_SP, ips, sizeof(*ips));
 			continue;
 		}
-		/* Frames of the first slot are small, those of the second not. */
+		/* Frames of the second slot have twice the size. */
 		memcpy(stack + sp + SFT_RA_FROM_SP +
 		       (i % 2 ? SFT_TINY_FRAME : 2 * SFT_TINY_FRAME),
 		       &ips[i], sizeof(*ips));
@@ -300,7 +203,7 @@ static struct sframe_packed_rule frame_rule(unsigned int size)
 	};
 }
 
-/* Guards against: steps at once that leave one out, or make one twice. */
+/* Guards against: batched steps that skip or repeat a frame. */
 TEST_F(packed, many_frames)
 {
 	const unsigned int nr = (variant->defer ? MAX_DEFER : MAX_FP) - 1;
@@ -326,12 +229,12 @@ TEST_F(packed, many_frames)
 	EXPECT_EQ(0, sft_all_refused());
 }
 
-/* Guards against: a rule to follow the frame pointer that is no better. */
+/* Guards against: a frame pointer rule that steps unlike without a window. */
 TEST_F(packed, frame_pointer)
 {
 	struct sft_chain want, chain;
 
-	/* A window elsewhere. */
+	/* The wanted stack: the window is elsewhere. */
 	ASSERT_EQ(0, add(self->table, TABLE_LEN, self->pool.section, SFT_PAGE,
 			 0));
 	ASSERT_EQ(0, sft_chain_at(sft_leaf_body, variant->defer,
@@ -344,7 +247,7 @@ TEST_F(packed, frame_pointer)
 	EXPECT_TRUE(sft_chain_check(&chain, want.ip, want.nr));
 }
 
-/* Guards against: an end that is counted as a refusal. */
+/* Guards against: counting a complete stack as a refusal. */
 TEST_F(packed, outermost)
 {
 	const __u64 ip = sft_pool_ip(&self->pool.call);
@@ -359,7 +262,7 @@ TEST_F(packed, outermost)
 	EXPECT_EQ(0, sft_all_refused());
 }
 
-/* Guards against: a table that is said to be a section. */
+/* Guards against: showing a packed table as a section. */
 TEST_F(packed, proc)
 {
 	char line[128], want[128];
@@ -381,13 +284,13 @@ TEST_F(packed, proc)
 
 /* ---- Tables that change ------------------------------------------------ */
 
-/* Guards against: what was read of the table at registration. */
+/* Guards against: using rules that were read at registration. */
 TEST_F(packed, grows)
 {
 	struct table *table = self->table;
 	unsigned int i;
 
-	/* Room for all of it, and nothing is known. */
+	/* The table has room for all rules, but knows none yet. */
 	memset(table->rules, 0, sizeof(table->rules));
 	memset(table->index, 0, sizeof(table->index));
 	memset(table->blocks, 0, sizeof(table->blocks));
@@ -403,7 +306,7 @@ TEST_F(packed, grows)
 	EXPECT_REFUSED("no_row");
 }
 
-/* Guards against: the table of the window that was there before. */
+/* Guards against: using the table of the window that was replaced. */
 TEST_F(packed, replaced)
 {
 	struct table *other = (void *)(self->pool.section + SFT_PAGE);
@@ -427,7 +330,7 @@ TEST_F(packed, replaced)
 
 /* ---- Where the table is ------------------------------------------------ */
 
-/* Guards against: a read after the padding, which is the end of memory. */
+/* Guards against: a read past the padding, where the mapping ends. */
 TEST_F(packed, between_guard_pages)
 {
 	const size_t len = (TABLE_LEN + SFRAME_PACKED_ALIGN - 1) &
@@ -444,7 +347,7 @@ TEST_F(packed, between_guard_pages)
 	last = pages + 2 * SFT_PAGE - SFRAME_PACKED_PAD - 1;
 	table = (void *)(pages + 2 * SFT_PAGE - len);
 	build(table, self->pool.text);
-	/* The block is the last one. */
+	/* Make the block the last one of the table. */
 	table->header.blocks_len += len - TABLE_LEN;
 	put_block(last + 1 - block, NR_SLOTS);
 	table->index[0] |= len - TABLE_LEN;
@@ -455,7 +358,7 @@ TEST_F(packed, between_guard_pages)
 		ASSERT_EQ(0, sft_chain_at(ip, variant->defer, call, &chain));
 		EXPECT_CHAIN(&chain, (uintptr_t)ip, SFT_CALLERS);
 	}
-	/* One that begins with the last byte, after it, or far after it. */
+	/* Blocks that begin at the last byte, past the end, or far past it. */
 	for (i = 0; i < 2; i++) {
 		*last = 255 * i;
 		table->index[0] = SFRAME_PACKED_BLOCK |
@@ -471,7 +374,7 @@ TEST_F(packed, between_guard_pages)
 	munmap(pages, 3 * SFT_PAGE);
 }
 
-/* Guards against: a part of the table that is not read as the others are. */
+/* Guards against: a part of the table that is read without handling faults. */
 TEST_F(packed, missing_pages)
 {
 	static const size_t parts[] = {
@@ -492,7 +395,7 @@ TEST_F(packed, missing_pages)
 		build(table, self->pool.text);
 		REGISTER(table);
 		EXPECT_GOOD();
-		/* In the file, and not in the page tables. */
+		/* The page is in the file, but not in the page tables. */
 		ASSERT_EQ(0, madvise(pages + SFT_PAGE, SFT_PAGE, MADV_DONTNEED));
 		sft_pool_refused(_metadata, &self->pool.call, false,
 				 "section_fault");
@@ -505,7 +408,7 @@ TEST_F(packed, missing_pages)
 		EXPECT_GOOD();
 		ASSERT_EQ(0, sft_unregister(KEY));
 	}
-	/* The kernel has kept what it needs of the header. */
+	/* The kernel does not read the header again. */
 	table = (void *)(pages + SFT_PAGE - offsetof(struct table, rules));
 	build(table, self->pool.text);
 	REGISTER(table);
@@ -576,7 +479,7 @@ TEST_F(packed, header_field_by_field)
 	REGISTER(self->table);
 }
 
-/* Guards against: arguments that no table can be registered with. */
+/* Guards against: accepting invalid arguments, or the other format's table. */
 TEST_F(packed, arguments)
 {
 	const size_t len = TABLE_LEN;
@@ -598,14 +501,14 @@ TEST_F(packed, arguments)
 			       TEXT_LENGTH, 0));
 	EXPECT_EQ(-EINVAL, add((void *)-16UL, len, text, TEXT_LENGTH, 0));
 	EXPECT_EQ(-EFAULT, add(NULL, len, text, TEXT_LENGTH, 0));
-	/* V3 does not take it, and this no section of V3. */
+	/* Neither format accepts a table of the other. */
 	EXPECT_EQ(-EINVAL, sft_register(KEY, table, len, NULL));
 	sft_pool_build(table, text);
 	EXPECT_EQ(-EINVAL, add(table, SFT_POOL_LEN, text, TEXT_LENGTH, 0));
 	EXPECT_EQ(0, sft_pool_windows());
 }
 
-/* Guards against: a range of the header that nobody checks. */
+/* Guards against: using a range of the header without checking it. */
 TEST_F(packed, range_of_the_header)
 {
 	struct sframe_packed_header *header = &self->table->header;
@@ -622,7 +525,7 @@ TEST_F(packed, range_of_the_header)
 	header->text_start = (uintptr_t)self->pool.text + SFT_POOL_TEXT - UNIT;
 	EXPECT_EQ(0, add(self->table, len, NULL, 0, 0));
 	ASSERT_EQ(0, sft_unregister(KEY));
-	/* Not mapped, to the end. */
+	/* Now the end of the text is not mapped. */
 	ASSERT_EQ(0, munmap(self->pool.text + SFT_POOL_TEXT - SFT_PAGE,
 			    SFT_PAGE));
 	EXPECT_EQ(-EINVAL, add(self->table, len, NULL, 0, 0));
@@ -631,7 +534,7 @@ TEST_F(packed, range_of_the_header)
 
 /* ---- Steps that are refused --------------------------------------------- */
 
-/* The window of all slots; the table is spoilt while it is registered. */
+/* Spoil the table of a registered window, walk, and repair it. */
 #define SPOIL(name, reason)						\
 	static void spoil_##name(struct table *table);			\
 	TEST_F(packed, name)						\
@@ -740,7 +643,7 @@ static const struct {
 	{ "no signal frame", SFT_NO_SIGNAL, { SFRAME_PACKED_SIGNAL } },
 };
 
-/* Guards against: rules that the format does not have, or that lead nowhere. */
+/* Guards against: accepting invalid rules, or reading invalid addresses. */
 TEST_F(packed, bad_rules)
 {
 	struct table *table = self->table;
@@ -762,7 +665,7 @@ TEST_F(packed, bad_rules)
 
 /* ---- A third register --------------------------------------------------- */
 
-/* From it, as sft_enter has it after three pushes; the caller's was pushed. */
+/* The CFA from rbx, as sft_enter has it after it has pushed three registers. */
 static const struct sframe_packed_rule from_third = {
 	.kind = SFRAME_PACKED_RULES,
 	.cfa = PLACE(REG) | SFT_REGNUM_THIRD, .cfa_off = 32,
@@ -770,7 +673,7 @@ static const struct sframe_packed_rule from_third = {
 	.fp = CFA_LOAD, .fp_off = -16,
 };
 
-/* sft_enter, and functions that keep a frame pointer and the register. */
+/* sft_enter, and functions with a frame pointer that keep the register. */
 static void build_callers(struct table *table)
 {
 	build(table, (const void *)sft_enter);
@@ -784,7 +687,7 @@ static void build_callers(struct table *table)
 	table->blocks[3] = RULE_OTHER + 1;
 }
 
-/* Where the instruction before a return address calls. */
+/* The target of the call before a return address, or 0. */
 static __u64 called_from(__u64 ip)
 {
 	const __u8 *code = (const __u8 *)ip;
@@ -794,7 +697,7 @@ static __u64 called_from(__u64 ip)
 	return code[-5] == 0xe8 ? ip + distance : 0;
 }
 
-/* Guards against: a register that each function keeps, and the walk loses. */
+/* Guards against: losing a register that all functions keep. */
 TEST_F(packed, third_register_is_kept)
 {
 	struct table *callers = (void *)(self->pool.section + SFT_PAGE);
@@ -823,7 +726,7 @@ TEST_F(packed, third_register_is_kept)
 	EXPECT_EQ((uintptr_t)sft_enter_ret, chain.ip[3]);
 	EXPECT_EQ((uintptr_t)sft_enter, called_from(chain.ip[4]));
 
-	/* One of them may have changed it. */
+	/* Now one of them may have changed it. */
 	callers->rules[RULE_OTHER + 1].third = 0;
 	ASSERT_EQ(0, sft_chain_at(ip, variant->defer, call, &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)ip, SFT_CALLERS);
@@ -836,8 +739,8 @@ static void put_word(__u8 *stack, unsigned int off, __u64 word)
 }
 
 /*
- * Frames of three slots: one has stored the register, the next one keeps it, the
- * third one has its CFA from it.
+ * Frames of three slots: the first has stored the register, the second keeps
+ * it, and the third computes its CFA from it.
  */
 static __u8 *make_third_stack(struct sft_pool *pool, __u64 *ips,
 			      unsigned int nr)
@@ -854,7 +757,7 @@ static __u8 *make_third_stack(struct sft_pool *pool, __u64 *ips,
 			 i % 3 * SFT_SLOT;
 		put_word(stack, sp, ips[i]);
 		sp += 8;
-		/* Its return address is the next word. */
+		/* Move sp to the return address of this frame. */
 		if (i % 3 == 0) {
 			put_word(stack, sp + 8, (uintptr_t)stack + sp + 256);
 			sp += 24;
@@ -867,7 +770,7 @@ static __u8 *make_third_stack(struct sft_pool *pool, __u64 *ips,
 	return stack;
 }
 
-/* Guards against: another word than the one that was stored. */
+/* Guards against: loading the register from a wrong word of the stack. */
 TEST_F(packed, third_register_is_stored)
 {
 	enum { FRAMES = 30, STORED = RULE_SLOT, KEPT, FROM };
@@ -895,7 +798,7 @@ TEST_F(packed, third_register_is_stored)
 	for (i = 0; i < FRAMES; i++)
 		EXPECT_EQ(ips[i], chain.ip[1 + i]);
 
-	/* A step by frame pointer does not tell it. */
+	/* Nothing stores it now; a step by frame pointer does not give it. */
 	table->rules[STORED].third = 1;
 	ASSERT_EQ(0, sft_chain_at(sft_escape_body, variant->defer,
 				  &self->pool.call, &chain));
@@ -905,7 +808,7 @@ TEST_F(packed, third_register_is_stored)
 
 #endif /* SFT_REGNUM_THIRD */
 
-/* The last rule has no place for an addend. */
+/* No rule follows the last one as its addend. */
 SPOIL(addend_after_the_rules, "fre_offset")
 {
 	table->rules[NR_RULES - 1] = (struct sframe_packed_rule) {
@@ -915,7 +818,7 @@ SPOIL(addend_after_the_rules, "fre_offset")
 	table->index[0] = NR_RULES - 1;
 }
 
-/* Guards against: a range of the window that the table does not reach. */
+/* Guards against: a step past the end of the table's text. */
 TEST_F(packed, text_after_the_table)
 {
 	self->table->header.text_length = SFT_SLOT;

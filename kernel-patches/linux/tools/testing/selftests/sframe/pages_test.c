@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Sections on pages that are not there, not yet there, or that somebody keeps
- * the kernel waiting for: the walk in an interrupt ends, the one that may sleep
- * gets them or ends, and nobody else waits.
+ * Sections on pages that are missing, not in memory, or slow to arrive: a walk
+ * in an interrupt ends, a deferred walk faults them in or ends, and no other
+ * task has to wait.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -31,7 +31,7 @@
 
 /*
  * A section whose header ends with its page, so that the index and the rows
- * are on the next one, which nobody has touched yet.
+ * are on the next one, which was not touched yet.
  */
 #define SPLIT(mem)	((mem) + SFT_PAGE - sizeof(struct sframe_header))
 
@@ -50,7 +50,7 @@ FIXTURE_VARIANT(pages)
 FIXTURE_VARIANT_ADD(pages, fp) { .defer = false };
 FIXTURE_VARIANT_ADD(pages, defer) { .defer = true };
 
-/* What belongs to a section at @split, ready to be put there. */
+/* Build a copy of the section for @split, to be put there later. */
 static __u8 *build_for(__u8 *split, const __u8 *text)
 {
 	__u8 *copy = sft_map(2 * SFT_PAGE, SFT_RW);
@@ -96,7 +96,7 @@ FIXTURE_TEARDOWN(pages)
 #define EXPECT_REFUSED(reason)						\
 	sft_pool_refused(_metadata, &self->pool.call, variant->defer, reason)
 
-/* The interrupt's walk leaves the page where it is; the other one gets it. */
+/* A walk in an interrupt does not fault the page in; a deferred one does. */
 #define EXPECT_GOOD_WHEN_READ() do {					\
 	sft_pool_refused(_metadata, &self->pool.call, false,		\
 			 "section_fault");			\
@@ -106,12 +106,12 @@ FIXTURE_TEARDOWN(pages)
 	}								\
 } while (0)
 
-/* ---- Pages that are not there ------------------------------------------ */
+/* ---- Missing pages ----------------------------------------------------- */
 
-/* Guards against: a fault is corruption, which earlier series removed for. */
+/* Guards against: removing a window after a fault, as in earlier series. */
 TEST_F(pages, section_is_unmapped)
 {
-	/* Where no other mapping takes its place. */
+	/* At an address that no other mapping will take. */
 	__u8 *low = mmap(LOW, SFT_PAGE, SFT_RW, MAP_PRIVATE | MAP_ANONYMOUS |
 			 MAP_FIXED_NOREPLACE, -1, 0);
 	size_t len;
@@ -124,7 +124,7 @@ TEST_F(pages, section_is_unmapped)
 	EXPECT_EQ(0, sft_unregister(KEY));
 }
 
-/* Guards against: permissions of pages are not asked. */
+/* Guards against: ignoring the permissions of pages. */
 TEST_F(pages, section_loses_its_permissions)
 {
 	const size_t len = sft_pool_build(self->split, self->pool.text);
@@ -137,7 +137,7 @@ TEST_F(pages, section_loses_its_permissions)
 	EXPECT_GOOD(variant->defer);
 }
 
-/* Guards against: the header is needed for more than registration. */
+/* Guards against: reading the header after registration. */
 TEST_F(pages, header_loses_its_permissions)
 {
 	const size_t len = sft_pool_build(self->split, self->pool.text);
@@ -147,7 +147,7 @@ TEST_F(pages, header_loses_its_permissions)
 	EXPECT_GOOD(variant->defer);
 }
 
-/* Guards against: a chunk of rows fails with the page behind it. */
+/* Guards against: refusing readable rows if the next page is not readable. */
 TEST_F(pages, only_the_rows_behind_are_not_readable)
 {
 	/* The third row has three bytes. */
@@ -161,7 +161,7 @@ TEST_F(pages, only_the_rows_behind_are_not_readable)
 
 	ASSERT_EQ(0, sft_register(KEY, sec, sft_build(sec, &fde, 1), NULL));
 	ASSERT_EQ(0, mprotect(self->page, SFT_PAGE, PROT_NONE));
-	/* The start of the third row says that the second one is right. */
+	/* The start of the second row says that the first one is right. */
 	ASSERT_EQ(0, sft_chain_at(early, variant->defer, &self->pool.call,
 				  &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)early, SFT_CALLERS);
@@ -170,9 +170,9 @@ TEST_F(pages, only_the_rows_behind_are_not_readable)
 	EXPECT_CHAIN(&chain, (uintptr_t)late);
 }
 
-/* ---- Pages that are not there yet, or no more -------------------------- */
+/* ---- Pages that are not in memory -------------------------------------- */
 
-/* Zeros are an index whose entries are all at their own address. */
+/* With an index of zeros, each entry starts at its own address. */
 #define REASON_OF_ZEROS							\
 	(variant->defer ? "no_fde" : "section_fault")
 
@@ -184,7 +184,7 @@ TEST_F(pages, page_was_never_touched)
 	EXPECT_REFUSED(REASON_OF_ZEROS);
 }
 
-/* Guards against: what was there a moment ago, remembered. */
+/* Guards against: reusing what an earlier walk read, after MADV_DONTNEED. */
 TEST_F(pages, page_was_thrown_away)
 {
 	sft_pool_build(self->split, self->pool.text);
@@ -194,7 +194,7 @@ TEST_F(pages, page_was_thrown_away)
 	EXPECT_REFUSED(REASON_OF_ZEROS);
 }
 
-/* The page of the index and the rows becomes one of a file with them. */
+/* Put the index and the rows into a file, and map that at @page. */
 static int map_file(__u8 *split, __u8 *page, const __u8 *text)
 {
 	__u8 *copy = build_for(split, text);
@@ -209,7 +209,7 @@ static int map_file(__u8 *split, __u8 *page, const __u8 *text)
 	return fd;
 }
 
-/* Guards against: the deferred walk gives up where it could read. */
+/* Guards against: a deferred walk that does not fault in a page. */
 TEST_F(pages, page_of_a_file_was_never_touched)
 {
 	ASSERT_LE(0, map_file(self->split, self->page, self->pool.text));
@@ -227,7 +227,7 @@ TEST_F(pages, page_of_a_file_was_thrown_away)
 	EXPECT_GOOD_WHEN_READ();
 }
 
-/* Guards against: SIGBUS, or worse, for a page behind the end of its file. */
+/* Guards against: SIGBUS, or worse, for a page past the end of its file. */
 TEST_F(pages, file_is_truncated)
 {
 	int fd = map_file(self->split, self->page, self->pool.text);
@@ -306,7 +306,7 @@ FIXTURE_SETUP(swapped)
 {
 	if (sft_missing())
 		SKIP(return, "%s", sft_missing());
-	/* A device of our own. */
+	/* A new device. */
 	self->nr = sft_read_number(ZRAM_CONTROL "add");
 	if (self->nr < 0)
 		SKIP(return, "cannot make a zram device");
@@ -336,8 +336,8 @@ static bool is_swapped(const void *page)
 }
 
 /*
- * A new page is in a list of the CPU that made it, where it stays, and the call
- * empties only that of its own CPU.
+ * A new page stays in a list of the CPU that allocated it, and the call drains
+ * only the list of the current CPU. So make the call on each CPU.
  */
 static bool swap_out(__u8 *page)
 {
@@ -354,7 +354,7 @@ static bool swap_out(__u8 *page)
 	return is_swapped(page);
 }
 
-/* Guards against: pages are taken from swap in an interrupt. */
+/* Guards against: swapping in pages in an interrupt. */
 TEST_F(swapped, index_and_rows)
 {
 	sft_pool_build(self->split, self->pool.text);
@@ -365,7 +365,7 @@ TEST_F(swapped, index_and_rows)
 	EXPECT_EQ(!variant->defer, is_swapped(self->page));
 }
 
-/* Guards against: the header is needed for more than registration. */
+/* Guards against: reading the header after registration. */
 TEST_F(swapped, header)
 {
 	sft_pool_build(self->split, self->pool.text);
@@ -375,18 +375,18 @@ TEST_F(swapped, header)
 	EXPECT_TRUE(is_swapped(self->pool.section));
 }
 
-/* ---- Pages somebody keeps us waiting for ------------------------------- */
+/* ---- Pages that are slow to arrive ------------------------------------- */
 
 /*
- * Who keeps the page: a fault on it waits until held_release(). The server of
- * the file system is a thread of the test.
+ * Holds back a page: a fault on it waits until the release() operation. The
+ * server of the file system is a thread of the test.
  */
 struct holder {
 	int		fd;
 	__u8		*page;
-	/* What the page holds when it comes. */
+	/* The contents of the page when it arrives. */
 	const __u8	*content;
-	/* Of the file system: the request that waits, and who waits for it. */
+	/* FUSE: the server, the waiting request, and a pipe to report it. */
 	pthread_t	server;
 	__u64		waiting;
 	int		arrived[2];
@@ -429,7 +429,7 @@ static int uffd_release(struct holder *holder)
 		.len = SFT_PAGE,
 	};
 
-	/* Where the page is gone, who waits for it can only be woken up. */
+	/* If the page was unmapped, only wake up the waiting task. */
 	if (!ioctl(holder->fd, UFFDIO_COPY, &args))
 		return 0;
 	return ioctl(holder->fd, UFFDIO_WAKE, &(struct uffdio_range){
@@ -440,7 +440,7 @@ static const struct holder_ops uffd_ops = {
 	uffd_hold, uffd_wait, uffd_release,
 };
 
-/* A file system with one file of one page, which is answered when released. */
+/* A file system with one file of one page; release() answers its read. */
 #define FUSE_FILE	2
 
 static int fuse_reply(int fd, __u64 unique, int error, const void *data,
@@ -460,7 +460,7 @@ static int fuse_reply(int fd, __u64 unique, int error, const void *data,
 
 static int fuse_init(int fd, __u64 unique)
 {
-	/* Read ahead, so that who waits for the page can be killed. */
+	/* With readahead, a task that waits for the page can be killed. */
 	const struct fuse_init_out out = {
 		.major = FUSE_KERNEL_VERSION, .minor = 31,
 		.max_readahead = SFT_PAGE, .max_write = SFT_PAGE,
@@ -540,7 +540,7 @@ static void *fuse_serve(void *arg)
 	return NULL;
 }
 
-/* The file of a file system that is mounted nowhere any more. */
+/* Open the file, and unmount the file system again. */
 static int fuse_open(struct holder *holder)
 {
 	char dir[] = "/tmp/sframe-test-XXXXXX", options[64], path[64];
@@ -592,7 +592,7 @@ static const struct holder_ops fuse_ops = {
 	fuse_hold, fuse_wait, fuse_release,
 };
 
-/* The walk that waits, in a thread. */
+/* A thread's walk that waits for the page. */
 struct slow_walk {
 	const struct sft_call	*call;
 	struct sft_chain	chain;
@@ -625,7 +625,7 @@ static void *walk_slowly(void *arg)
 	return NULL;
 }
 
-/* A walk of another thread is in the middle of the section. */
+/* Leave a walk of another thread waiting in the middle of the section. */
 FIXTURE_SETUP(held)
 {
 	__u8 *copy;
@@ -657,7 +657,7 @@ FIXTURE_TEARDOWN(held)
 
 #define RELEASE()	ASSERT_EQ(0, variant->ops->release(&self->holder))
 
-/* The held walk ends now; then it has these callers. */
+/* The waiting walk now ends, with these callers. */
 #define EXPECT_END(...) do {						\
 	ASSERT_EQ(0, pthread_join(self->walk.thread, NULL));		\
 	ASSERT_EQ(0, self->walk.ret);					\
@@ -665,7 +665,7 @@ FIXTURE_TEARDOWN(held)
 		     ##__VA_ARGS__);					\
 } while (0)
 
-/* Guards against: a lock that is held while user space takes its time. */
+/* Guards against: holding a lock while user space delays a page. */
 TEST_F(held, threads_do_not_wait)
 {
 	__u8 *text = sft_pool_text();
@@ -690,7 +690,7 @@ TEST_F(held, interrupts_do_not_wait)
 	sft_pool_good(_metadata, &self->pool.call, false);
 }
 
-/* Guards against: the window is freed while it is read. */
+/* Guards against: freeing a window while a walk reads its section. */
 TEST_F(held, its_window_is_unregistered)
 {
 	EXPECT_EQ(0, sft_unregister(KEY));
@@ -699,7 +699,7 @@ TEST_F(held, its_window_is_unregistered)
 	EXPECT_END(SFT_SLOT_LOST);
 }
 
-/* Guards against: bytes of a section that was replaced give a frame. */
+/* Guards against: a frame from bytes of a section that was replaced. */
 TEST_F(held, its_window_is_replaced)
 {
 	__u8 *section = self->pool.section + 4 * SFT_PAGE;
@@ -709,13 +709,13 @@ TEST_F(held, its_window_is_replaced)
 	EXPECT_EQ(0, sft_register_text(KEY, section, len, self->pool.text,
 				       SFT_POOL_SLOTS * SFT_SLOT,
 				       SFRAME_WINDOW_REPLACE));
-	/* These bytes were right when they were registered. */
+	/* These bytes were right at registration. */
 	sft_pool_row(old, 1, 1)[2] = SFT_CFA(SFT_SLOT_ARG_WRONG);
 	RELEASE();
 	EXPECT_END(SFT_CALLERS);
 }
 
-/* Guards against: a walk goes on in what took the page's place. */
+/* Guards against: a walk that goes on after its page was unmapped. */
 TEST_F(held, its_page_is_unmapped)
 {
 	struct sft_stats stats;
@@ -727,7 +727,7 @@ TEST_F(held, its_page_is_unmapped)
 	EXPECT_STREQ("section_fault", stats.last_reason);
 }
 
-/* Guards against: a process that cannot be killed. */
+/* Guards against: a process that cannot be killed during a walk. */
 TEST_F(held, a_fatal_signal_ends_the_walk)
 {
 	struct holder again = self->holder;
@@ -735,7 +735,7 @@ TEST_F(held, a_fatal_signal_ends_the_walk)
 	int status;
 	pid_t child;
 
-	/* Where the code is traced, what walks is a child of that child. */
+	/* If the code is traced, a child of that child walks. */
 	ASSERT_EQ(0, prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
 	child = fork();
 	ASSERT_LE(0, child);
@@ -760,7 +760,7 @@ TEST_F(held, a_fatal_signal_ends_the_walk)
 	EXPECT_END(SFT_CALLERS);
 }
 
-/* KiB of the kernel's own memory that cannot be taken back. */
+/* KiB of unreclaimable slab memory. */
 static long slab_size(void)
 {
 	FILE *file = fopen("/proc/meminfo", "r");
@@ -778,7 +778,7 @@ static long slab_size(void)
 #define ROUNDS		10000
 #define MAY_STAY	2048	/* KiB */
 
-/* Another process, with windows of its own; KiB that stay, or -1. */
+/* Register windows in another process; KiB that stay allocated, or -1. */
 static long register_elsewhere(void)
 {
 	long before = slab_size(), after;
@@ -800,7 +800,7 @@ static long register_elsewhere(void)
 	}
 	if (child < 0 || waitpid(child, &status, 0) != child || status)
 		return -1;
-	/* What is freed after a grace period, which may be long in coming. */
+	/* Memory is freed after a grace period, which may take long. */
 	for (i = 0; i < 3000; i++) {
 		usleep(200000);
 		after = slab_size();
@@ -811,8 +811,8 @@ static long register_elsewhere(void)
 }
 
 /*
- * Guards against: one process' page keeps what others free, as a walk that
- * sleeps inside a global SRCU section would. 10000 descriptors and nodes take
+ * Guards against: a waiting walk that delays the freeing of other processes'
+ * windows, as inside a global SRCU section. 10000 descriptors and nodes take
  * more than 4 MiB. The first round fills caches.
  */
 TEST_F(held, other_processes_do_not_wait_and_nothing_piles_up)

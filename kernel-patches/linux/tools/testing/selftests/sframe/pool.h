@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * A window of three trampolines whose section is made wrong in some way: the
- * walk ends where it is, for one reason, and nothing else happens. To be
- * included after harness.h.
+ * A window of three trampolines whose section a test corrupts: the walk must
+ * end at the trampoline, for one reason, and nothing else may happen. Include
+ * it after harness.h.
  */
 #ifndef SFRAME_POOL_H
 #define SFRAME_POOL_H
@@ -20,7 +20,7 @@
 /* Bytes of all attributes and rows. */
 #define SFT_POOL_ROWS		(3 * SFT_SLOT_ARG_LEN)
 
-/* Instructions of a slot: its call, and the one behind. */
+/* Instructions of a slot: its call, and the one after it. */
 #define SFT_POOL_CALL		(sft_slot_arg.insns[2])
 #define SFT_POOL_RET		(sft_slot_arg.ret)
 
@@ -77,7 +77,7 @@ static inline void sft_pool_fdes(struct sft_fde *fdes, const __u8 *text)
 							sft_slot_arg);
 }
 
-/* A good section for @text; returns its size. */
+/* Build a valid section for @text; returns its size. */
 static inline size_t sft_pool_build(__u8 *section, const __u8 *text)
 {
 	struct sft_fde fdes[SFT_POOL_SLOTS];
@@ -97,7 +97,7 @@ static inline __u8 *sft_pool_row(void *section, unsigned int i, unsigned int nr)
 	return row;
 }
 
-/* Windows that a test has registered. */
+/* Windows that the test has registered itself. */
 static inline int sft_pool_windows(void)
 {
 	return sft_windows() - SFT_CALLEES;
@@ -110,8 +110,8 @@ static inline __u64 sft_pool_ip(const struct sft_call *call)
 }
 
 /*
- * Sample at the call of the slot, on top of the stack and below a callee: both
- * walks end there, for @reason and no other, and the window stays.
+ * Sample at the call of the slot, then in its callee: both walks must end at
+ * the slot, for @reason and no other, and the window must stay.
  */
 static inline void sft_pool_refused(struct __test_metadata *_metadata,
 				    const struct sft_call *call, bool defer,

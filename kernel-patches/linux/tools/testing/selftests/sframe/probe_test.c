@@ -2,9 +2,9 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Probes of user code and windows: a sample of a probe at the entry of a
- * function does not show the caller twice, and a pending return probe, which
- * has taken the place of a return address, does not stop the walk.
+ * Windows and probes of user code: a sample of a probe at the entry of a
+ * function does not report the caller twice, and a pending return probe, which
+ * replaces a return address, does not end the walk.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,15 +18,15 @@
 #define KEY		1
 #define KEY_LEAF	2
 
-/* The leaf is a copy behind the slot: both are in one file. */
+/* A copy of the leaf, after the slot in the same file. */
 #define LEAF_OFF	64
-/* More that the slot may call: goes back to it as a longjmp() does, */
+/* Other callees of the slot. This one returns like a longjmp(). */
 #define JUMP_OFF	128
-/* calls the leaf in tail position, */
+/* Makes a tail call to the leaf. */
 #define TAIL_OFF	192
-/* has its return address where its row does not say, */
+/* Has its return address elsewhere than its row says. */
 #define COPY_OFF	256
-/* has a frame pointer that leads away from the end of its frame. */
+/* Has a frame pointer that does not point to the end of its frame. */
 #define ALIGN_OFF	320
 
 #define MAX_EVENTS	3
@@ -58,7 +58,7 @@ FIXTURE_VARIANT_ADD(probe, signed_fp) { &sft_slot_signed_a, false };
 FIXTURE_VARIANT_ADD(probe, signed_defer) { &sft_slot_signed_a, true };
 #endif
 
-/* Probes need a file: a copy of the slot and of sft_leaf in a nameless one. */
+/* Probes need a file: copy the slot and its callees to an unnamed one. */
 static int make_file(const struct sft_slot *kind)
 {
 	__u8 page[SFT_PAGE];
@@ -131,7 +131,7 @@ FIXTURE_TEARDOWN(probe)
 	munmap(self->section, SFT_PAGE);
 }
 
-/* One more probe of the fixture. */
+/* Open another probe. */
 #define PROBE(offset, config) ({					\
 	struct sft_event *_event = &self->events[self->nr_events];	\
 									\
@@ -141,11 +141,11 @@ FIXTURE_TEARDOWN(probe)
 	_event;								\
 })
 
-/* A return probe there that will be pending. */
+/* Open a return probe, which will be pending. */
 #define PENDING(offset)							\
 	ioctl(PROBE(offset, SFT_RETPROBE)->fd, PERF_EVENT_IOC_ENABLE, 0)
 
-/* Windows of what the slot calls. */
+/* Register a window for the slot's callee. */
 #define REGISTER_CALLEE(start, size, rows)				\
 	ASSERT_EQ(0, register_range(KEY_LEAF, self->section + 2048,	\
 				    (start), (size), (rows),		\
@@ -154,16 +154,16 @@ FIXTURE_TEARDOWN(probe)
 	REGISTER_CALLEE(self->text + LEAF_OFF,				\
 			sft_leaf_end - sft_leaf, sft_leaf_rows)
 
-/* The only sample of such a probe. */
+/* Take the only sample of a new probe. */
 #define SAMPLE(offset, config, chain)					\
 	ASSERT_EQ(0, sft_event_sample(PROBE(offset, config),		\
 				      &self->call, chain))
 
 /*
- * Guards against: the caller twice, at the entry of a trampoline.
- * The deferred walk starts where user space goes on. The first instruction is
- * yet to be executed then, out of line, which does not show; the second one may
- * have been emulated.
+ * Guards against: reporting the caller twice at the entry of a trampoline.
+ * A deferred walk starts where user space continues. The first instruction has
+ * yet to run out of line, but the stack shows its own address; the second one
+ * may have been emulated.
  */
 TEST_F(probe, at_the_entry_of_a_trampoline)
 {
@@ -174,7 +174,7 @@ TEST_F(probe, at_the_entry_of_a_trampoline)
 	EXPECT_CHAIN(&chain, text, SFT_CALLERS);
 }
 
-/* Guards against: the caller twice, where the return address is saved. */
+/* Guards against: reporting the caller twice at the second instruction. */
 TEST_F(probe, at_the_second_instruction_of_a_trampoline)
 {
 	const __u8 *insn = self->text + self->kind->insns[1];
@@ -186,7 +186,7 @@ TEST_F(probe, at_the_second_instruction_of_a_trampoline)
 	EXPECT_CHAIN(&chain, (uintptr_t)insn, SFT_CALLERS);
 }
 
-/* What is left behind @first where a walk does not know its caller @ret. */
+/* Check a stack after @first if the walk cannot find its caller @ret. */
 static void check_lost(struct __test_metadata *_metadata,
 		       const struct sft_chain *chain, __u64 first,
 		       const struct sft_slot *kind, __u64 ret)
@@ -201,12 +201,12 @@ static void check_lost(struct __test_metadata *_metadata,
 }
 
 /*
- * Guards against: the rule for entries lost with the first window.
- * Outside of all windows the rule for entries holds, where there is one: the
- * word on the stack is the caller. The trampoline is the caller here, and is
- * walked by its rows. The deferred walk does not know any more that there was a
- * probe. It sees the call if that names a register, and else goes by the frame
- * pointer, which is that of sft_inner, or none.
+ * Guards against: losing the rule for entries with the first window.
+ * Outside of windows, some machines have a rule for probed entries: the word on
+ * the stack is the caller. Here that is the trampoline, which has rows. A
+ * deferred walk no longer knows that there was a probe. It recognizes the call
+ * if that names a register; else it follows the frame pointer, which is that of
+ * sft_inner or invalid.
  */
 TEST_F(probe, at_the_entry_of_a_callee_without_window)
 {
@@ -222,7 +222,7 @@ TEST_F(probe, at_the_entry_of_a_callee_without_window)
 	check_lost(_metadata, &chain, leaf, self->kind, ret);
 }
 
-/* Guards against: the caller twice, at the entry of a function. */
+/* Guards against: reporting the caller twice at the entry of a function. */
 TEST_F(probe, at_the_entry_of_a_callee_in_a_window)
 {
 	uintptr_t leaf = (uintptr_t)self->text + LEAF_OFF;
@@ -252,10 +252,10 @@ static bool is_in_trampoline(__u64 ip)
 }
 
 /*
- * Guards against: a return that is sampled in the caller's wrong row.
- * At the return: ip and sp are those of the caller again. Where the trampoline
- * makes a system call, the deferred walk of the return probe's own sample begins
- * in it, which no window covers: a known loss.
+ * Guards against: using a wrong row of the caller at a probed return.
+ * ip and sp are those of the caller again. If the kernel's trampoline makes a
+ * system call, the deferred walk of the return probe's sample starts in that
+ * trampoline. No window covers it: a known loss.
  */
 TEST_F(probe, at_the_return_into_a_trampoline)
 {
@@ -271,7 +271,7 @@ TEST_F(probe, at_the_return_into_a_trampoline)
 	check_lost(_metadata, &chain, chain.ip[0], self->kind, ret);
 }
 
-/* Guards against: a frame of a function that has returned. */
+/* Guards against: reporting a function that has returned. */
 TEST_F(probe, at_the_return_of_a_trampoline)
 {
 	struct sft_chain chain;
@@ -286,8 +286,8 @@ TEST_F(probe, at_the_return_of_a_trampoline)
 }
 
 /*
- * Stacks with pending return probes, seen from breakpoints: the walk has to go
- * on from the true return address, since its row is looked up.
+ * Sample at breakpoints while return probes are pending: the walk must continue
+ * from the true return address and use its row.
  */
 static void check_pending(struct __test_metadata *_metadata,
 			  const __u8 *text, const struct sft_slot *kind,
@@ -300,7 +300,7 @@ static void check_pending(struct __test_metadata *_metadata,
 	ASSERT_EQ(0, sft_chain_at(body, defer, call, &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)body, (uintptr_t)text + kind->ret,
 		     SFT_CALLERS);
-	/* The first instruction is where the probe sits. */
+	/* The probe is at the first instruction. */
 	for (i = 1; i < sft_nr_insns(kind); i++) {
 		const __u8 *ip = text + kind->insns[i];
 
@@ -317,7 +317,7 @@ static void check_pending(struct __test_metadata *_metadata,
 		      variant->defer);					\
 } while (0)
 
-/* Guards against: the trampoline of probes in place of a return address. */
+/* Guards against: reporting the probe trampoline as a return address. */
 TEST_F(probe, pending_at_the_callee)
 {
 	PENDING(LEAF_OFF);
@@ -331,7 +331,7 @@ TEST_F(probe, pending_at_the_trampoline)
 	CHECK_PENDING();
 }
 
-/* Guards against: return addresses of probes in the wrong order. */
+/* Guards against: using pending return addresses in the wrong order. */
 TEST_F(probe, pending_at_both)
 {
 	PENDING(0);
@@ -339,7 +339,7 @@ TEST_F(probe, pending_at_both)
 	CHECK_PENDING();
 }
 
-/* At the return to @ret, which deferred walks may not know any more. */
+/* Check a sample at the return to @ret, which deferred walks may not find. */
 static void check_return(struct __test_metadata *_metadata,
 			 const struct sft_chain *chain, uintptr_t ret,
 			 bool defer)
@@ -353,7 +353,7 @@ static void check_return(struct __test_metadata *_metadata,
 		EXPECT_NE(ret, chain->ip[1]);
 }
 
-/* Guards against: the return that is probed counted as pending. */
+/* Guards against: counting the return that is being probed as pending. */
 TEST_F(probe, at_one_return_with_another_pending)
 {
 	uintptr_t ret = (uintptr_t)self->text + self->kind->ret;
@@ -365,9 +365,8 @@ TEST_F(probe, at_one_return_with_another_pending)
 }
 
 /*
- * Guards against: the return address of a function that is gone.
- * After a longjmp() the probe of what was left is still in the list, in front
- * of that of the function which the sample is in.
+ * Guards against: using the return address of a function that longjmp() left.
+ * Its probe is still in the list, before the probe of the sampled function.
  */
 TEST_F(probe, pending_at_the_trampoline_and_jumped_over)
 {
@@ -379,14 +378,14 @@ TEST_F(probe, pending_at_the_trampoline_and_jumped_over)
 	self->call.target = self->text + JUMP_OFF;
 	ASSERT_EQ(0, sft_chain_at(ip, variant->defer, &self->call, &chain));
 	EXPECT_CHAIN(&chain, (uintptr_t)ip, SFT_CALLERS);
-	/* The jump really was in front. */
+	/* The function that jumped did not return, so its probe did not fire. */
 	EXPECT_EQ(-ENODATA, sft_event_chain(&self->events[1], &chain));
 }
 
 /*
- * Guards against: the same for the caller of a function in tail position.
- * When the last function's return is handled, the instance of the one before
- * is still in the list, though both have returned.
+ * Guards against: the same for a function that made a tail call.
+ * When the kernel handles the return of the last function, the instance of the
+ * one before is still in the list, though both have returned.
  */
 TEST_F(probe, at_the_return_of_a_tail_call_with_others_pending)
 {
@@ -401,8 +400,8 @@ TEST_F(probe, at_the_return_of_a_tail_call_with_others_pending)
 }
 
 /*
- * Guards against: a guess where a return address is that no probe has put
- * there: the row is wrong, and the walk ends.
+ * Guards against: guessing a return address for a trampoline address that no
+ * probe has stored there: the row is wrong, and the walk ends.
  */
 TEST_F(probe, trampoline_where_no_probe_is)
 {
@@ -418,9 +417,9 @@ TEST_F(probe, trampoline_where_no_probe_is)
 }
 
 /*
- * Guards against: a stack that ends, or goes wrong, where a frame pointer does
- * not lead to the end of the frame, which is the place that the probe knows. The
- * caller's row may need the true stack pointer.
+ * Guards against: a truncated or wrong stack if the frame pointer does not
+ * point to the end of the frame, which the probe has recorded. The caller's row
+ * may need the true stack pointer.
  */
 TEST_F(probe, pending_at_a_function_with_more_above_its_frame_pointer)
 {

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Each kind of row and function the format has, tables of all sizes, and what
- * the walk does at the edges of windows, functions and rows.
+ * Each kind of row and function of the format, tables of all sizes, and walks
+ * at the edges of windows, functions and rows.
  */
 #include <stdlib.h>
 
@@ -71,7 +71,7 @@ static struct sft_fde flex_fde(const __u8 *text, size_t size,
 	};
 }
 
-/* Guards against: realigned stacks, whose CFA is in any register. */
+/* Guards against: refusing a CFA in any register, as in realigned stacks. */
 TEST_F(rows, flex_with_a_register_and_with_memory)
 {
 	const __u8 *text = TEXT(sft_drap_code);
@@ -91,7 +91,7 @@ TEST_F(rows, flex_with_a_register_and_with_memory)
 		  SFT_CALLERS);
 }
 
-/* Guards against: registers that a callee has overwritten. */
+/* Guards against: using registers that a callee may have overwritten. */
 TEST_F(rows, other_registers_only_in_the_topmost_frame)
 {
 	static const struct sft_row row = SFT_DRAP_ROW;
@@ -104,12 +104,12 @@ TEST_F(rows, other_registers_only_in_the_topmost_frame)
 	EXPECT_AT(text + SFT_DRAP_IN_REG, &call, SFT_CALLERS);
 	EXPECT_EQ(0, sft_refused("row_register"));
 
-	/* It still holds it here, but who knows what the callee did. */
+	/* The register still has it here, but the walk cannot know that. */
 	EXPECT_AT(sft_leaf_body, &call, (uintptr_t)text + SFT_DRAP_RET);
 	EXPECT_EQ(1, sft_refused("row_register"));
 }
 
-/* Guards against: a return address that is always in memory. */
+/* Guards against: assuming that the return address is in memory. */
 TEST_F(rows, flex_return_address_in_a_register)
 {
 	const __u8 *text = TEXT(sft_ra_code);
@@ -126,7 +126,7 @@ TEST_F(rows, flex_return_address_in_a_register)
 	}
 }
 
-/* Guards against: a return address that is always below the CFA. */
+/* Guards against: assuming that the return address is below the CFA. */
 TEST_F(rows, flex_return_address_and_fp_relative_to_the_cfa)
 {
 	const __u8 *text = TEXT(sft_moved_code);
@@ -145,7 +145,7 @@ TEST_F(rows, flex_return_address_and_fp_relative_to_the_cfa)
 		  SFT_CALLERS);
 }
 
-/* Guards against: no CFA rule taken for an error, as in earlier series. */
+/* Guards against: an error for a row without words, as in earlier series. */
 TEST_F(rows, undefined_return_address_ends_the_walk)
 {
 	static const struct sft_row row = SFT_OUTERMOST(0);
@@ -158,7 +158,7 @@ TEST_F(rows, undefined_return_address_ends_the_walk)
 	ASSERT_EQ(0, register_fdes(self->section, &fde, 1));
 	EXPECT_AT(text, &call);
 	EXPECT_AT(sft_leaf_body, &call, (uintptr_t)text + sft_slot_arg.ret);
-	/* It is no refusal. */
+	/* This is not counted as a refusal. */
 	EXPECT_EQ(0, sft_all_refused());
 }
 
@@ -207,7 +207,7 @@ static struct sft_fde mask_fde(const __u8 *text, unsigned int nr,
 	};
 }
 
-/* Guards against: the wrong block, at the ends of a large function. */
+/* Guards against: using a wrong block at the ends of a large function. */
 TEST_F(rows, pcmask_at_each_instruction_of_neighbouring_slots)
 {
 	static const unsigned int slots[] = { 0, 1, 2, 255, 256, 4094, 4095 };
@@ -233,7 +233,7 @@ TEST_F(rows, pcmask_at_each_instruction_of_neighbouring_slots)
 	}
 }
 
-/* Guards against: blocks that have to be powers of two, or aligned. */
+/* Guards against: requiring that blocks are powers of two, or aligned. */
 TEST_F(rows, pcmask_with_an_odd_block_size)
 {
 	const size_t size = sizeof(sft_block_code);
@@ -262,7 +262,7 @@ TEST_F(rows, pcmask_with_an_odd_block_size)
 	}
 }
 
-/* Guards against: a guess where a window knows nothing. */
+/* Guards against: guessing a caller where a window has no function. */
 TEST_F(rows, gap_between_functions_ends_the_walk)
 {
 	__u8 *text = make_slots(&sft_slot_arg, 3);
@@ -280,7 +280,7 @@ TEST_F(rows, gap_between_functions_ends_the_walk)
 	EXPECT_EQ(2, sft_refused("no_fde"));
 }
 
-/* Guards against: the same before the first and behind the last one. */
+/* Guards against: the same before the first and after the last function. */
 TEST_F(rows, window_larger_than_its_functions)
 {
 	__u8 *text = make_slots(&sft_slot_arg, 3);
@@ -298,7 +298,7 @@ TEST_F(rows, window_larger_than_its_functions)
 	EXPECT_EQ(2, sft_refused("no_fde"));
 }
 
-/* Guards against: the same without any. */
+/* Guards against: the same in a window without any function. */
 TEST_F(rows, window_without_functions_ends_the_walk)
 {
 	const __u8 *text = TEXT(sft_slot_arg.code);
@@ -311,19 +311,19 @@ TEST_F(rows, window_without_functions_ends_the_walk)
 	EXPECT_EQ(1, sft_refused("no_fde"));
 }
 
-/* Guards against: one byte more or less than the window. */
+/* Guards against: off-by-one errors at the end of a window. */
 TEST_F(rows, edges_of_a_window)
 {
 	__u8 *text = make_slots(&sft_slot_arg, 1);
 	const struct sft_fde fde = SFT_SLOT_FDE(text, sft_slot_arg);
 	const struct sft_call call = { text, sft_leaf };
 	size_t len = sft_build(self->section, &fde, 1);
-	/* The instruction behind the call, and the last one. */
+	/* The instruction after the call, and the last one. */
 	const __u8 ret = sft_slot_arg.ret, last = sft_slot_arg.insns[4];
 
 	ASSERT_EQ(0, sft_register_text(KEY, self->section, len, text, last + 1,
 				       0));
-	/* The function leaves the window: no byte of it is believed. */
+	/* The function exceeds the window: none of it is used. */
 	EXPECT_AT(text, &call);
 	EXPECT_EQ(1, sft_refused("fde_range"));
 	ASSERT_EQ(0, sft_unregister(KEY));
@@ -332,7 +332,7 @@ TEST_F(rows, edges_of_a_window)
 	ASSERT_EQ(0, sft_register(KEY, self->section, len, NULL));
 	EXPECT_AT(text + ret, &call, SFT_CALLERS);
 	EXPECT_AT(text + last, &call, SFT_RETURNING);
-	/* The call ends where the window ends: the last byte counts. */
+	/* The call ends where the window ends: its last byte is looked up. */
 	ASSERT_EQ(0, sft_unregister(KEY));
 	sft_index(self->section, 0)->func_size = ret;
 	ASSERT_EQ(0, sft_register(KEY, self->section, len, NULL));
@@ -340,7 +340,7 @@ TEST_F(rows, edges_of_a_window)
 	EXPECT_AT(text + ret, &call, SFT_SLOT_LOST);
 }
 
-/* Guards against: a walk that does not go back to rows. */
+/* Guards against: a walk that uses no rows after a step by frame pointer. */
 TEST_F(rows, window_frame_pointer_window)
 {
 	const __u8 *text = TEXT(sft_mixed_code), *lower = text + SFT_LOWER;
@@ -432,14 +432,14 @@ static void find_all(struct __test_metadata *_metadata, const __u8 *text,
 		EXPECT_WALK(sft_leaf_body, defer, &call,
 			    (uintptr_t)slot + SFT_FRAME_SLOT_RET, SFT_CALLERS);
 	}
-	/* The last one, whatever the step. */
+	/* Always test the last one. */
 	const __u8 *slot = text + (nr - 1) * SFT_SLOT;
 	const struct sft_call call = { slot, sft_leaf };
 
 	EXPECT_WALK(slot + SFT_FRAME_SLOT_CALL, defer, &call, SFT_CALLERS);
 }
 
-/* Guards against: the neighbour's rows, in tables of any size. */
+/* Guards against: using the rows of a neighbouring function. */
 TEST_F(tables, the_right_function_is_found)
 {
 	__u8 *text = make_table(self->section, variant->nr);
@@ -448,7 +448,7 @@ TEST_F(tables, the_right_function_is_found)
 	find_all(_metadata, text, variant->nr, variant->defer);
 }
 
-/* Guards against: a search that begins where the text was. */
+/* Guards against: a search that ignores the bias. */
 TEST_F(tables, the_right_function_is_found_with_a_bias)
 {
 	__u8 *text = make_table(self->section, variant->nr);
@@ -468,7 +468,7 @@ TEST_F(tables, the_right_function_is_found_with_a_bias)
 
 #define MAX_PUSH_ROWS	175
 
-/* A function with so many rows, each of which ends with a push. */
+/* A function with many rows. A push ends each of them. */
 struct pushes {
 	const __u8	*text, *call, *last;
 };
@@ -491,7 +491,7 @@ static struct pushes make_pushes(__u8 *section, unsigned int nr)
 	return (struct pushes){ text, text + at, text + at + SFT_PUSHES_LAST };
 }
 
-/* Guards against: rows that cross from one chunk to the next. */
+/* Guards against: misreading a row that crosses from one chunk to the next. */
 TEST_F(rows, sixteen_rows)
 {
 	const struct pushes fn = make_pushes(self->section, 16);
@@ -506,7 +506,7 @@ TEST_F(rows, sixteen_rows)
 	EXPECT_AT(fn.last, &call, SFT_CALLERS);
 }
 
-/* Guards against: fewer rows than functions of libstdc++ have. */
+/* Guards against: a limit on rows that functions of libstdc++ exceed. */
 TEST_F(rows, many_rows)
 {
 	const struct pushes fn = make_pushes(self->section, MAX_PUSH_ROWS);
@@ -523,7 +523,7 @@ TEST_F(rows, many_rows)
 	EXPECT_EQ(0, sft_all_refused());
 }
 
-/* Guards against: words of one size taken for another. */
+/* Guards against: reading starts or words with a wrong size. */
 TEST_F(rows, sizes_of_starts_and_words)
 {
 	static const __u8 word_sizes[] = { SFT_WORD1, SFT_WORD2, SFT_WORD4 };
@@ -550,8 +550,8 @@ TEST_F(rows, sizes_of_starts_and_words)
 }
 
 /*
- * Guards against: numbers that fit into fewer bytes.
- * Frames too large for a byte, rows too far for one and two bytes.
+ * Guards against: truncating numbers to fewer bytes.
+ * The frames are too large for one byte, the row starts for one or two.
  */
 TEST_F(rows, far_rows_and_large_frames)
 {
@@ -579,7 +579,7 @@ TEST_F(rows, far_rows_and_large_frames)
 	EXPECT_AT(text + SFT_FAR + SFT_FAR_LAST, &call, SFT_CALLERS);
 }
 
-/* Guards against: distances of 32 bits, as in version 2. */
+/* Guards against: truncating distances to 32 bits, as in version 2. */
 TEST_F(rows, section_far_from_its_text)
 {
 	const __u8 *text = TEXT(sft_slot_arg.code);
@@ -595,7 +595,7 @@ TEST_F(rows, section_far_from_its_text)
 	EXPECT_AT(text + sft_slot_arg.insns[2], &call, SFT_CALLERS);
 }
 
-/* Guards against: a section that has to be changed for each place of its text. */
+/* Guards against: needing a changed section for each copy of the text. */
 TEST_F(rows, one_section_for_text_at_two_places)
 {
 	const __u8 *text = TEXT(sft_slot_rbp.code);
@@ -614,7 +614,7 @@ TEST_F(rows, one_section_for_text_at_two_places)
 	EXPECT_AT(text + sft_slot_rbp.ret, &call, SFT_CALLERS);
 	EXPECT_AT(copy + sft_slot_rbp.ret, &call_copy, SFT_CALLERS);
 
-	/* A function that is said to be beside the window is not in it. */
+	/* With a wrong bias, the function exceeds the window or is outside. */
 	opts.flags = SFRAME_WINDOW_REPLACE;
 	opts.text_start = (uintptr_t)copy;
 	opts.text_length = SFT_SLOT;
@@ -628,9 +628,9 @@ TEST_F(rows, one_section_for_text_at_two_places)
 }
 
 /*
- * Guards against: a read that touches the page behind a section.
- * Rows that cross the end of a page, and a section that ends with one: a read
- * must not touch the page behind it, which cannot be read.
+ * Guards against: a read past the end of a section.
+ * Its rows cross into the next page, or it ends with its page: a read must not
+ * touch the page after it, which is not readable.
  */
 TEST_F(rows, section_at_the_end_of_its_mapping)
 {
@@ -652,7 +652,7 @@ TEST_F(rows, section_at_the_end_of_its_mapping)
 	EXPECT_AT(text + sft_slot_rbp.ret, &call, SFT_CALLERS);
 }
 
-/* Guards against: old rows, in the old or in the added text. */
+/* Guards against: using old rows after REPLACE, in old or added text. */
 TEST_F(rows, replaced_section_is_used)
 {
 	__u8 *text = make_slots(&sft_slot_arg, 2);

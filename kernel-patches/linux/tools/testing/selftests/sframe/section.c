@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * SFrame sections made field by field, right or wrong, and their registration.
+ * Make SFrame sections field by field, valid or not, and register them.
  */
 #include <stdio.h>
 #include <sys/prctl.h>
@@ -73,7 +73,7 @@ static __u8 *put_function(__u8 *pos, const struct sft_fde *fde)
 	return pos;
 }
 
-/* The header of a section without functions, and with space for @capacity. */
+/* The header of a section with no functions yet, and space for @capacity. */
 static void put_header(void *sec, __u32 capacity)
 {
 	*sft_header(sec) = (struct sframe_header) {
@@ -152,7 +152,7 @@ int sft_query(unsigned long what)
 
 #if SFT_CALLEES
 
-/* Of no test. */
+/* No test uses this key. */
 #define KEY_CALLEES	0x100000000UL
 
 static int register_callee(unsigned long key, const char *start,

@@ -2,10 +2,10 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What the tests of SFrame windows share: sections made field by field, code
- * with known stacks, and callchains of perf events.
+ * Helpers of the SFrame window tests: sections made field by field, code with
+ * known stacks, and callchains of perf events.
  *
- * Calls return 0 (or what they say) or a negative errno.
+ * Calls return 0, unless they say otherwise, or a negative errno.
  */
 #ifndef SFRAME_TEST_H
 #define SFRAME_TEST_H
@@ -31,7 +31,7 @@
 /**
  * struct sft_row - a row, field by field; nothing is checked
  * @start:	offset from the function or block
- * @info:	as stored, but for the number of words
+ * @info:	as stored, except for the number of words
  * @nr_words:	data words to store, and to announce in info
  * @words:	data words
  */
@@ -47,18 +47,18 @@ struct sft_row {
 #define SFT_WORD2	0x20
 #define SFT_WORD4	0x40
 
-/* The offset of a CFA, as rows have it. */
+/* A CFA offset as rows store it. */
 #define SFT_CFA(off)	(((off) - SFT_SAVE_AREA) / SFT_CFA_SCALE)
-/* The same from the distance between the stack pointers of callee and caller. */
+/* The same from the distance between the callee's and caller's SP. */
 #define SFT_SP_CFA(off)		SFT_CFA((off) + SFT_SAVE_AREA)
-/* Where made-up frames have their return address, from the CFA. */
+/* Offset of the return address from the CFA in made-up frames. */
 #define SFT_RA_FROM_CFA		(SFT_RA_FROM_SP - SFT_SAVE_AREA)
 
 /* Rows of the DEFAULT type: CFA = sp or fp + cfa, caller's fp at CFA + fp. */
 #define SFT_SP(off, cfa)	{ (off), 1, 1, { (cfa) } }
 #define SFT_SP_FP(off, cfa, fp)	{ (off), 1, 2, { (cfa), (fp) } }
 #define SFT_FP_FP(off, cfa, fp)	{ (off), 0, 2, { (cfa), (fp) } }
-/* A made-up frame of this size; where the place of @ra is fixed, it is that. */
+/* A made-up frame of this size; has an RA word unless its offset is fixed. */
 #define SFT_FRAME(off, size)						\
 	{ (off), 1, SFT_RA_OFF ? 1 : 2,					\
 	  { SFT_SP_CFA(size), SFT_RA_FROM_CFA } }
@@ -103,7 +103,7 @@ struct sft_fde {
 /* Write a section for @nr functions to @sec; returns its size. */
 size_t sft_build(void *sec, const struct sft_fde *fdes, unsigned int nr);
 
-/* Store the lower bytes of a number as this machine does. */
+/* Store the low bytes of a number in the byte order of this machine. */
 __u8 *sft_put(__u8 *pos, __u32 value, unsigned int size);
 
 /* Parts of a section that sft_build() made. */
@@ -121,9 +121,9 @@ int sft_unregister(unsigned long key);
 int sft_query(unsigned long what);
 
 /*
- * Where a step by frame pointer does not tell the stack pointer, what has called
- * sft_leaf or sft_escape can be found if these have rows: register them. Elsewhere
- * do nothing.
+ * Where a step by frame pointer does not recover the stack pointer, register
+ * rows for sft_leaf and sft_escape, so that rows of their callers can be used.
+ * Elsewhere do nothing.
  */
 int sft_register_callees(void);
 
@@ -140,13 +140,13 @@ struct sft_reason {
 };
 
 /**
- * struct sft_stats - what the kernel has counted
- * @windows:	registered now
- * @bytes:	of kernel memory that these take
+ * struct sft_stats - counts of the kernel
+ * @windows:	number of registered windows
+ * @bytes:	bytes of kernel memory that these take
  * @nr:		number of reasons
  * @reasons:	refused steps by reason
  * @last_reason: name of the last refused step's reason, or "none"
- * @last_ip:	its address
+ * @last_ip:	address of the last refused step
  */
 struct sft_stats {
 	unsigned int		windows;
@@ -160,11 +160,11 @@ struct sft_stats {
 int sft_stats(struct sft_stats *stats);
 /* Number of windows, or a negative errno. */
 int sft_windows(void);
-/* Steps refused for @reason; UINT64_MAX if there is none of this name. */
+/* Steps refused for @reason; UINT64_MAX if it does not exist. */
 __u64 sft_count(const struct sft_stats *stats, const char *reason);
-/* The same, until now. */
+/* The same, read now. */
 __u64 sft_refused(const char *reason);
-/* Steps refused until now. */
+/* Steps refused until now, for any reason. */
 __u64 sft_all_refused(void);
 /* Were exactly @nr steps refused between the two, each for @reason? */
 bool sft_only_for(const struct sft_stats *before,
@@ -178,11 +178,11 @@ bool sft_only_for(const struct sft_stats *before,
 /* Anonymous memory; NULL on failure. */
 void *sft_map(size_t size, int prot);
 /*
- * Copy code byte by byte: where an instruction copies more, QEMU may run what
- * was at the address before (of s390x, before version 8).
+ * Copy code byte by byte: if one instruction copies more, QEMU before version 8
+ * may run the old code on s390x.
  */
 void sft_put_code(void *to, const void *from, size_t size);
-/* A mapping of its own with a copy of @code that can run. */
+/* Map an executable copy of @code; NULL on failure. */
 void *sft_map_code(const void *code, size_t size, size_t map_size);
 
 #define SFT_MAX_CHAIN	600
@@ -209,25 +209,25 @@ struct sft_event {
 	bool				defer;
 };
 
-/* Where user space ends here. */
+/* The end of user space on this machine. */
 unsigned long sft_user_end(void);
 
 /* Go to this CPU and stay there. */
 int sft_run_on(unsigned int cpu);
 /* Write to a file that exists. */
 int sft_write_text(const char *path, const char *text);
-/* What is not negative and stands first in a file, or -1. */
+/* The number at the start of a file, or -1 on failure. */
 long sft_read_number(const char *path);
 
-/* The type of events of a dynamic kind, or -1. */
+/* The type of a dynamic PMU, or -1. */
 int sft_pmu_type(const char *name);
-/* In config of an uprobe: at the return of the function. */
+/* In config of a uprobe event: probe the return of the function. */
 #define SFT_RETPROBE	1
 
-/* Fill in what all events here have in common: a user callchain each time. */
+/* Fill in what all events share: each occurrence samples a user callchain. */
 void sft_attr_init(struct perf_event_attr *attr, __u32 type, bool defer);
 /*
- * Have it be a probe there in a file; false if the kernel is without
+ * Make it a probe at @offset of a file; false if the kernel is without
  * CONFIG_UPROBE_EVENTS.
  */
 bool sft_probe_in(struct perf_event_attr *attr, const char *path,
@@ -238,28 +238,28 @@ int sft_event_open(struct sft_event *event, struct perf_event_attr *attr);
 /* The same only while on @cpu; -1 is any. */
 int sft_event_open_on(struct sft_event *event, struct perf_event_attr *attr,
 		      int cpu);
-/* The same of another process. */
+/* The same for another process. */
 int sft_event_open_of(struct sft_event *event, struct perf_event_attr *attr,
 		      pid_t pid, int cpu);
 void sft_event_close(struct sft_event *event);
-/* Without what break.c knows of it. */
+/* Close it without telling break.c. */
 void sft_event_close_ring(struct sft_event *event);
-/* The event is no longer there. */
+/* Make break.c forget the event. */
 void sft_break_close(const struct sft_event *event);
 /* An event which fires when @addr is about to be executed. */
 int sft_break_open(struct sft_event *event, const void *addr, bool defer);
 /* An event which raises SIGTRAP the next time @addr is about to be executed. */
 int sft_trap_open(struct sft_event *event, const void *addr);
-/* Take the next record as it is; 0 if there is none, else its type. */
+/* Copy the next record to @buf; returns its type, or 0 if there is none. */
 int sft_event_record(struct sft_event *event, __u64 *buf, size_t size);
 /*
  * Take the next sample; a deferred callchain is merged by its cookie. -ENODATA
- * if there is none, -EPROTO if the records are not as they should be.
+ * if there is none, -EPROTO if the records are not as expected.
  */
 int sft_event_chain(struct sft_event *event, struct sft_chain *chain);
 /*
- * Take the next callchain, whatever is between: samples of one entry into the
- * kernel share a deferred one. -ENODATA if there is none.
+ * Take the next callchain and skip other records: the samples of one entry into
+ * the kernel share a deferred callchain. -ENODATA if there is none.
  */
 int sft_event_any_chain(struct sft_event *event, struct sft_chain *chain);
 
@@ -267,15 +267,15 @@ int sft_event_any_chain(struct sft_event *event, struct sft_chain *chain);
 
 /**
  * struct sft_call - what sft_inner calls
- * @entry:	called; what rows describe
- * @target:	passed to it in r9
+ * @entry:	code to call, which rows describe
+ * @target:	passed to it in SFT_REGNUM_TARGET
  */
 struct sft_call {
 	const void	*entry;
 	const void	*target;
 };
 
-/* The last instruction has the largest offset; 0 ends them but for the first. */
+/* Number of offsets: the first may be 0, any other 0 ends the array. */
 static inline unsigned int sft_nr_offsets(const __u8 *offsets, size_t max)
 {
 	unsigned int nr = 1;
@@ -285,12 +285,12 @@ static inline unsigned int sft_nr_offsets(const __u8 *offsets, size_t max)
 	return nr;
 }
 
-/* How many instructions a struct sft_slot has. */
+/* Number of instructions in a struct sft_slot. */
 #define sft_nr_insns(slot)						\
 	sft_nr_offsets((slot)->insns, sizeof((slot)->insns))
 
 /*
- * Run @call below sft_enter, sft_outer and sft_inner on a stack of its own.
+ * Run @call on a new stack, called by sft_enter, sft_outer and sft_inner.
  * Returns when the call returns or sft_escape runs.
  */
 void sft_run(const struct sft_call *call);
@@ -302,10 +302,10 @@ void sft_run_here(const struct sft_call *call);
  */
 int sft_event_run(struct sft_event *event, void (*run)(const void *arg),
 		  const void *arg, struct sft_chain *chain);
-/* The same with the event enabled for it; another sample is -EPROTO. */
+/* The same, but enables the event meanwhile; -EPROTO if it samples twice. */
 int sft_event_sample_run(struct sft_event *event, void (*run)(const void *arg),
 			 const void *arg, struct sft_chain *chain);
-/* sft_run() for these two. */
+/* sft_run() as @run for these two. */
 void sft_run_call(const void *call);
 /* sft_event_sample_run() with sft_run(@call). */
 int sft_event_sample(struct sft_event *event, const struct sft_call *call,
@@ -315,7 +315,7 @@ int sft_event_sample(struct sft_event *event, const struct sft_call *call,
 int sft_chain_at(const void *addr, bool defer, const struct sft_call *call,
 		 struct sft_chain *chain);
 
-/* Parts of it. */
+/* Parts of sft_run(). */
 void sft_enter(void *stack, void (*func)(const struct sft_call *),
 	       const struct sft_call *call);
 void sft_outer(const struct sft_call *call);
@@ -329,26 +329,26 @@ extern const char sft_pass[], sft_pass_ret[];
 /* As sft_leaf, for signals. */
 extern const char sft_handler[], sft_handler_body[], sft_handler_end[];
 extern const char sft_handler_2[], sft_handler_2_body[], sft_handler_2_end[];
-/* Where a handler returns to; its FDE begins at the byte before. */
+/* Code that a handler returns to; its FDE begins one instruction earlier. */
 extern const char sft_restorer_fde[], sft_restorer[], sft_restorer_syscall[];
 extern const char sft_restorer_end[];
 extern const char sft_plain_restorer_fde[], sft_plain_restorer[];
 extern const char sft_plain_restorer_end[];
 /* Sends SIGUSR1 to its own process. */
 extern const char sft_kill[], sft_kill_ret[], sft_kill_end[];
-/* The same, returns with "ret $8". */
+/* As sft_leaf, but returns with "ret $8". */
 extern const char sft_leaf_pop[], sft_leaf_pop_body[];
-/* The same, does not return but goes back to sft_enter. */
+/* As sft_leaf, but jumps back to sft_enter instead of returning. */
 extern const char sft_escape[], sft_escape_body[], sft_escape_end[];
-/* Becomes sft_escape, with its return address at the target, see SFT_ONTO_SP. */
+/* Jumps to sft_escape on the stack at the target, see SFT_ONTO_SP. */
 extern const char sft_onto[];
-/* Has an odd address where its back chain leads to the return address. */
+/* Saves an odd address where the back chain expects the return address. */
 extern const char sft_odd[], sft_odd_body[];
-/* Calls the function of the vDSO that is its target. */
+/* Calls its target, a function of the vDSO. */
 extern const char sft_vdso[], sft_vdso_ret[];
 /* Writes one byte, for events that a system call causes. */
 extern const char sft_write[], sft_write_ret[];
-/* Reads the byte that is its target; where this is aborted. */
+/* Reads the byte at its target; sft_touch_abort is its rseq abort handler. */
 extern const char sft_touch[], sft_touch_load[], sft_touch_loaded[];
 extern const char sft_touch_abort[];
 
@@ -359,18 +359,18 @@ struct sft_write_call {
 };
 
 /*
- * In place of addresses: the stack of whatever sft_inner has called, from its
- * caller on; what is left of it when that direct caller is lost; and what is left
- * of it at the call of sft_slot_arg, where there may be no chain of frames.
+ * Placeholders for the last addresses of a callchain: the callers of code that
+ * sft_inner calls; the same if the walk misses sft_inner; and the same at the
+ * call in sft_slot_arg, where the walk may end for lack of a frame pointer.
  */
 #define SFT_CALLERS	1
 #define SFT_LOST	2
 #define SFT_SLOT_LOST	3
 
-/* Is @chain exactly the addresses @ip? The last one may be one of those. */
+/* Does @chain equal @ip? The last of @ip may be a placeholder. */
 bool sft_chain_is(const struct sft_chain *chain, const __u64 *ip,
 		  unsigned int nr);
-/* The same, and if not prints both. */
+/* The same; if not, prints both. */
 bool sft_chain_check(const struct sft_chain *chain, const __u64 *ip,
 		     unsigned int nr);
 

@@ -23,14 +23,14 @@
 #define KEY_KILL	5
 
 #define ALT_SIZE	(16 * SFT_PAGE)
-/* Below and above all that is mapped without an address. */
+/* Below and above all mappings without a fixed address. */
 #define LOW		((void *)(1UL << 40))
 #define HIGH		((void *)SFT_HIGH)
 
-/* Sections of a fixture have a place of their own. */
+/* Each section of a fixture has a fixed place. */
 #define SECTION(key)	(self->section + (key) * 256)
 
-/* The FDE of a restorer: no rows, and the byte in front of it. */
+/* The FDE of a restorer: no rows; it starts at @start. */
 static struct sft_fde restorer_fde(const char *start)
 {
 	return (struct sft_fde){
@@ -85,7 +85,7 @@ static int register_kill(__u8 *section)
 }
 #endif
 
-/* As the kernel has it, with a restorer that is not the C library's. */
+/* The kernel's structure: it allows a restorer other than the C library's. */
 struct kernel_sigaction {
 	const void	*handler;
 	unsigned long	flags;
@@ -169,7 +169,7 @@ FIXTURE_SETUP(signal)
 				       sft_restorer_fde));
 	ASSERT_EQ(0, register_slot(SECTION(KEY_SLOT), self->text));
 #ifdef SFT_KILL_ROWS
-	/* Its caller wants to know more than what leads there without. */
+	/* The caller's rows need more than a step without rows gives. */
 	ASSERT_EQ(0, register_kill(SECTION(KEY_KILL)));
 #endif
 }
@@ -187,8 +187,8 @@ struct trapped_call {
 };
 
 /*
- * The event that raises SIGTRAP fires once: a run has one of its own, or there
- * would be no signal in the next run.
+ * The event that raises SIGTRAP fires only once, so open a new one for each
+ * run. Otherwise a repeated run would have no signal.
  */
 static void run_trapped(const void *arg)
 {
@@ -203,7 +203,7 @@ static void run_trapped(const void *arg)
 	sft_event_close(&trap);
 }
 
-/* The callchain at @addr, while SIGTRAP comes at @trap. */
+/* The callchain at @addr, with a SIGTRAP at @trap. */
 static int signal_chain(const void *trap, const void *addr, bool defer,
 			const struct sft_call *call, struct sft_chain *chain)
 {
@@ -229,7 +229,7 @@ static int signal_chain(const void *trap, const void *addr, bool defer,
 
 #define RESTORER	((uintptr_t)sft_restorer)
 
-/* Guards against: the interrupted function is left out, or its caller. */
+/* Guards against: a walk that skips the interrupted function, or its caller. */
 TEST_F(signal, each_instruction_of_a_trampoline_is_interrupted)
 {
 	unsigned int i;
@@ -243,7 +243,7 @@ TEST_F(signal, each_instruction_of_a_trampoline_is_interrupted)
 	}
 }
 
-/* Guards against: a row of the wrong place in a prologue or epilogue. */
+/* Guards against: a row of another instruction in a prologue or epilogue. */
 TEST_F(signal, each_instruction_of_a_callee_is_interrupted)
 {
 	const uintptr_t ret = (uintptr_t)self->text + sft_slot_interrupted.ret;
@@ -260,7 +260,7 @@ TEST_F(signal, each_instruction_of_a_callee_is_interrupted)
 	}
 }
 
-/* Guards against: the restorer is not found while a handler has no frame. */
+/* Guards against: losing the restorer while the handler has no frame. */
 TEST_F(signal, each_instruction_of_the_handler)
 {
 	const void *ip = self->text + sft_slot_interrupted.insns[3];
@@ -276,7 +276,7 @@ TEST_F(signal, each_instruction_of_the_handler)
 }
 
 #ifndef SFT_NO_EVENTS_IN_RESTORER
-/* Guards against: as a topmost frame the restorer is looked up before it. */
+/* Guards against: looking up a sampled restorer one byte early. */
 TEST_F(signal, each_instruction_of_the_restorer)
 {
 	const void *ip = self->text + sft_slot_interrupted.insns[3];
@@ -286,7 +286,7 @@ TEST_F(signal, each_instruction_of_the_restorer)
 }
 #endif
 
-/* Guards against: the interrupted address is looked up one byte early. */
+/* Guards against: looking up the interrupted address one byte early. */
 TEST_F(signal, first_byte_behind_another_function_is_interrupted)
 {
 	static const struct sft_row wrong = SFT_OUTERMOST(0);
@@ -307,7 +307,7 @@ TEST_F(signal, first_byte_behind_another_function_is_interrupted)
 		      SFT_CALLERS);
 }
 
-/* Guards against: tests that cannot fail: this is the loss they exclude. */
+/* Guards against: tests that cannot fail: here the frame must be lost. */
 TEST_F(signal, without_the_restorers_window_the_interrupted_frame_is_lost)
 {
 	const __u64 left = variant->where == ABOVE ? SFT_OTHER_STACK_LOST :
@@ -322,7 +322,7 @@ TEST_F(signal, without_the_restorers_window_the_interrupted_frame_is_lost)
 	EXPECT_TRUE(sft_chain_check(&chain, ip, left ? 3 : 2));
 }
 
-/* Guards against: an FDE without the byte in front of the restorer. */
+/* Guards against: accepting an FDE without the byte before the restorer. */
 TEST_F(signal, restorers_window_that_begins_with_it_is_not_found)
 {
 	const void *ip = self->text + sft_slot_interrupted.insns[2];
@@ -336,12 +336,12 @@ TEST_F(signal, restorers_window_that_begins_with_it_is_not_found)
 	EXPECT_EQ(RESTORER, chain.ip[1]);
 	EXPECT_NE((uintptr_t)ip, chain.ip[2]);
 #ifndef SFT_NO_EVENTS_IN_RESTORER
-	/* As a topmost frame it is. */
+	/* As the topmost frame, it is found. */
 	EXPECT_SIGNAL(ip, sft_restorer, (uintptr_t)ip, SFT_CALLERS);
 #endif
 }
 
-/* Guards against: after a system call the address is one of a call. */
+/* Guards against: looking up the address after a system call as a call's. */
 TEST_F(signal, system_call_is_interrupted)
 {
 	const uintptr_t ret = (uintptr_t)self->text + sft_slot_interrupted.ret;
@@ -352,7 +352,7 @@ TEST_F(signal, system_call_is_interrupted)
 		      (uintptr_t)sft_kill_ret, ret, SFT_CALLERS);
 }
 
-/* Guards against: only one signal frame is followed. */
+/* Guards against: a walk that follows only one signal frame. */
 TEST_F(signal, handler_is_interrupted_at_each_instruction)
 {
 	const uintptr_t ret = (uintptr_t)self->text + sft_slot_interrupted.ret;
@@ -373,7 +373,7 @@ TEST_F(signal, handler_is_interrupted_at_each_instruction)
 	}
 }
 
-/* Guards against: a handler that begins in a window is no function. */
+/* Guards against: losing frames if the handler starts in a window. */
 TEST_F(signal, handler_is_reached_through_a_trampoline)
 {
 	__u8 *text = sft_make_slot(&sft_slot_data, sft_handler);
@@ -394,7 +394,7 @@ TEST_F(signal, handler_is_reached_through_a_trampoline)
 		      (uintptr_t)ip, SFT_CALLERS);
 }
 
-/* Guards against: registers of the handler are taken for the interrupted. */
+/* Guards against: using the handler's registers for the interrupted frame. */
 TEST_F(signal, other_registers_are_not_known_behind_a_signal)
 {
 	static const struct sft_row row = SFT_FLEX(0, SFT_REG(SFT_OTHER_REG), 0);
@@ -432,7 +432,7 @@ static void run_missed(const void *arg)
 	ioctl(run->event->fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-/* Guards against: a run that is repeated has no signal. */
+/* Guards against: a repeated run without a signal. */
 TEST_F(signal, signal_comes_again_after_a_missed_event)
 {
 	const void *ip = self->text + sft_slot_interrupted.insns[3];
@@ -470,7 +470,7 @@ static int register_plain(__u8 *section)
 	return register_fde(KEY_PLAIN, section, &fde);
 }
 
-/* Guards against: each signal frame is taken for one with a siginfo. */
+/* Guards against: assuming that each signal frame has a siginfo. */
 TEST_F(signal, handler_without_siginfo)
 {
 	unsigned int i;
@@ -489,7 +489,7 @@ TEST_F(signal, handler_without_siginfo)
 	}
 }
 
-/* Guards against: the form of the first one is that of all. */
+/* Guards against: assuming that all signal frames of a walk have one form. */
 TEST_F(signal, one_form_interrupts_the_other)
 {
 	const uintptr_t ret = (uintptr_t)self->text + sft_slot_interrupted.ret;
@@ -510,7 +510,7 @@ TEST_F(signal, one_form_interrupts_the_other)
 		      (uintptr_t)sft_kill_ret, ret, SFT_CALLERS);
 }
 
-/* Guards against: a signal bit on code that no signal returns to. */
+/* Guards against: accepting a signal bit on code that no handler returns to. */
 TEST_F(signal, signal_bit_over_other_code)
 {
 	const struct sft_fde fde = {
@@ -532,7 +532,7 @@ TEST_F(signal, signal_bit_over_other_code)
 
 #ifndef SFT_NO_PROBES_OF_HANDLERS
 
-/* Guards against: the interrupted frame is one at the entry of a function. */
+/* Guards against: taking the interrupted frame for a probed function entry. */
 TEST_F(signal, probe_at_the_entry_of_a_handler)
 {
 	struct perf_event_attr attr;
@@ -555,7 +555,7 @@ TEST_F(signal, probe_at_the_entry_of_a_handler)
 	sft_event_close(&probe);
 }
 
-/* Guards against: a pending return probe hides the restorer. */
+/* Guards against: a pending return probe that hides the restorer. */
 TEST_F(signal, return_of_a_handler_is_probed)
 {
 	struct perf_event_attr attr;
@@ -583,7 +583,7 @@ struct eh_bases {
 	void		*tbase, *dbase, *func;
 };
 
-/* The unwinder that comes with the compiler; NULL if nothing describes @pc. */
+/* A function of the compiler's unwinder; NULL if no FDE covers @pc. */
 const void *find_fde(const void *pc, struct eh_bases *bases)
 	asm("_Unwind_Find_FDE");
 
@@ -600,7 +600,7 @@ static const char *libc_restorer(void)
 	return action.restorer;
 }
 
-/* Guards against: what glibc's one-byte-early FDE says is not enough. */
+/* Guards against: not finding glibc's FDE, which starts one byte early. */
 TEST_F(signal, restorer_of_the_c_library)
 {
 	const char *restorer = libc_restorer();
@@ -633,8 +633,8 @@ TEST_F(signal, restorer_of_the_c_library)
 #ifdef __x86_64__
 
 /*
- * What lies on a stack behind a function with frame pointer that was called as
- * a signal handler.
+ * The stack above a signal handler with a frame pointer: its frame record and
+ * the kernel's signal frame.
  */
 struct frame {
 	__u64		fp;
@@ -645,7 +645,7 @@ struct frame {
 #define USER_CS		0x33
 #define MAX_SIGNALS	8
 
-/* Frames on pages of their own, which can be in any order. */
+/* Each frame is on a separate page, so that they can be in any order. */
 #define MADE_PAGES	16
 
 FIXTURE(made)
@@ -771,7 +771,7 @@ static void check_no_reason(struct __test_metadata *_metadata)
 	EXPECT_STREQ("none", stats.last_reason);
 }
 
-/* Guards against: made-up frames that are refused for another reason. */
+/* Guards against: tests whose made-up frame is invalid to begin with. */
 TEST_F(made, good_frame)
 {
 	EXPECT_MADE(RESTORER, SFT_CALLERS);
@@ -789,7 +789,7 @@ static void make_chain(__u8 *stack, unsigned int nr, bool up)
 	end_frame(frame_at(stack, up ? nr - 1 : 0));
 }
 
-/* Guards against: less than eight, or a signal step that must go up. */
+/* Guards against: a limit below eight, or requiring signal steps to go up. */
 TEST_F(made, eight_frames)
 {
 	unsigned int up;
@@ -803,7 +803,7 @@ TEST_F(made, eight_frames)
 	check_no_reason(_metadata);
 }
 
-/* Guards against: more than eight, with what that costs a sample. */
+/* Guards against: a walk that follows more than eight signal frames. */
 TEST_F(made, nine_frames)
 {
 	make_chain(self->stack, MAX_SIGNALS + 1, true);
@@ -811,7 +811,7 @@ TEST_F(made, nine_frames)
 	EXPECT_REFUSED("signal");
 }
 
-/* Guards against: a frame that leads to itself keeps the sample for ever. */
+/* Guards against: an endless walk through a frame that leads to itself. */
 TEST_F(made, frame_that_leads_to_itself)
 {
 	struct frame *frame = frame_at(self->stack, 0);
@@ -822,7 +822,7 @@ TEST_F(made, frame_that_leads_to_itself)
 	check_reason(_metadata, "signal", sft_restorer);
 }
 
-/* Guards against: the same with a function between. */
+/* Guards against: the same with a function in between. */
 TEST_F(made, frames_that_lead_to_each_other)
 {
 	link_frame(frame_at(self->stack, 0), frame_at(self->stack, 1));
@@ -831,7 +831,7 @@ TEST_F(made, frames_that_lead_to_each_other)
 	EXPECT_REFUSED("signal");
 }
 
-/* Guards against: registers of 32-bit code, or of no code, are followed. */
+/* Guards against: following registers of 32-bit code, or with a bad cs. */
 TEST_F(made, code_segment_of_something_else)
 {
 	static const __u16 segments[] = { 0, 0x10, 0x23, 0x32, 0x3b, 0xffff };
@@ -848,7 +848,7 @@ TEST_F(made, code_segment_of_something_else)
 	}
 }
 
-/* Guards against: cs is read with its neighbours ss, fs and gs. */
+/* Guards against: comparing cs together with the adjacent ss, fs and gs. */
 TEST_F(made, other_segments_do_not_matter)
 {
 	struct frame *frame = frame_at(self->stack, 0);
@@ -857,7 +857,7 @@ TEST_F(made, other_segments_do_not_matter)
 	EXPECT_MADE(RESTORER, SFT_CALLERS);
 }
 
-/* A slot that was interrupted before its first push; sp leads anywhere. */
+/* A slot that was interrupted before its first push, with this sp. */
 static void interrupt_slot(__u8 *section, const __u8 *text,
 			   struct frame *frame, unsigned long sp)
 {
@@ -867,7 +867,7 @@ static void interrupt_slot(__u8 *section, const __u8 *text,
 	set_regs(frame, text, (void *)sp, NULL);
 }
 
-/* Guards against: an address of the kernel, or none at all, is read from. */
+/* Guards against: reading from a kernel address or an invalid one. */
 TEST_F(made, stack_pointers_that_lead_nowhere)
 {
 	static const unsigned long sps[] = {
@@ -890,7 +890,7 @@ TEST_F(made, stack_pointers_that_lead_nowhere)
 	}
 }
 
-/* Guards against: the sum of stack pointer and offset wraps. */
+/* Guards against: a wrapped sum of stack pointer and offset. */
 TEST_F(made, stack_pointer_at_the_end_of_all_addresses)
 {
 	__u8 *text = sft_make_slot(&sft_slot_arg, NULL);
@@ -901,7 +901,7 @@ TEST_F(made, stack_pointer_at_the_end_of_all_addresses)
 	check_reason(_metadata, "cfa_order", text);
 }
 
-/* Guards against: after a signal the stack may go down once more. */
+/* Guards against: a step after a signal that may go down. */
 TEST_F(made, growth_is_checked_behind_a_signal)
 {
 	static const struct sft_row down[] = { SFT_SP(0, -8) };
@@ -915,7 +915,7 @@ TEST_F(made, growth_is_checked_behind_a_signal)
 	check_reason(_metadata, "cfa_order", text);
 }
 
-/* The frame of the made-up stack so that byte @off of it begins a page. */
+/* Copy the made-up frame so that its byte @off begins a page. */
 static struct frame *move_frame(__u8 *stack, size_t off)
 {
 	struct frame *frame = (void *)(stack + 2 * SFT_PAGE - off);
@@ -924,7 +924,7 @@ static struct frame *move_frame(__u8 *stack, size_t off)
 	return frame;
 }
 
-/* Guards against: a frame that ends early is completed by other bytes. */
+/* Guards against: registers from a signal frame that is partly unreadable. */
 TEST_F(made, frame_on_a_page_that_is_not_there)
 {
 	static const size_t offs[] = {
@@ -950,7 +950,7 @@ TEST_F(made, frame_on_a_page_that_is_not_there)
 	}
 }
 
-/* Guards against: the walk in the interrupt brings in a page. */
+/* Guards against: faulting in a page in an interrupt. */
 TEST_F(made, frame_on_a_page_that_is_not_resident)
 {
 	__u8 *page = self->stack + 2 * SFT_PAGE;
@@ -959,12 +959,12 @@ TEST_F(made, frame_on_a_page_that_is_not_resident)
 		&move_frame(self->stack, offsetof(struct frame, uc))->ret;
 	ASSERT_EQ(0, madvise(page, SFT_PAGE, MADV_DONTNEED));
 	EXPECT_MADE(RESTORER);
-	/* Zeros are no code segment. */
+	/* The page is faulted in as zeros, and cs 0 is not valid. */
 	EXPECT_REFUSED(variant->defer ? "signal" :
 		       "stack_fault");
 }
 
-/* Guards against: a signal bit on code that no signal returns to. */
+/* Guards against: accepting a signal bit on code that no handler returns to. */
 TEST_F(made, signal_bit_over_ordinary_code)
 {
 	const struct sft_fde fde = {
@@ -976,7 +976,7 @@ TEST_F(made, signal_bit_over_ordinary_code)
 	check_reason(_metadata, "signal", sft_escape_body);
 }
 
-/* Guards against: rows of a signal frame that are believed. */
+/* Guards against: using the rows of a signal frame instead of its registers. */
 TEST_F(made, rows_of_a_signal_frame_are_not_used)
 {
 	/* The return address is at the CFA or above, where no call puts it. */
@@ -993,7 +993,7 @@ TEST_F(made, rows_of_a_signal_frame_are_not_used)
 	EXPECT_MADE(RESTORER, SFT_CALLERS);
 }
 
-/* Guards against: a signal's frame is checked as a call's is. */
+/* Guards against: skipping the alignment check of a frame pointer step. */
 TEST_F(made, frame_at_an_odd_address)
 {
 	struct frame *frame = (void *)(self->stack + 3 * SFT_PAGE + 1001);

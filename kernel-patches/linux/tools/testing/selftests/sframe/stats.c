@@ -2,13 +2,13 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * What /proc/self/sframe says of windows and of refused steps.
+ * Read the counts of windows and refused steps from /proc/self/sframe.
  */
 #include <stdio.h>
 
 #include "sframe_test.h"
 
-/* A line behind that of "windows"; those before it are of single windows. */
+/* Parse a line after "windows"; the lines before it list single windows. */
 static int read_line(struct sft_stats *stats, const char *line)
 {
 	struct sft_reason *reason = &stats->reasons[stats->nr];

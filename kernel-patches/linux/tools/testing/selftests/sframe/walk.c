@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Perf events whose samples are nothing but the user callchain of this thread,
- * and the stack they are taken on.
+ * Perf events that sample only the user callchain of this thread, and the stack
+ * on which the samples are taken.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -16,7 +16,7 @@
 
 #define RING_PAGES	16
 #define STACK_SIZE	(64 * SFT_PAGE)
-/* Zeros above the first frame, where a wrong step may look. */
+/* Zeros above the first frame, where a wrong step may read. */
 #define STACK_TOP	(STACK_SIZE - 1024)
 
 void *sft_map(size_t size, int prot)
@@ -33,7 +33,7 @@ void sft_put_code(void *to, const void *from, size_t size)
 
 	for (i = 0; i < size; i++) {
 		((__u8 *)to)[i] = bytes[i];
-		/* Compilers know instructions that copy more. */
+		/* Keep the compiler from copying more at once. */
 		asm volatile("" : : : "memory");
 	}
 	__builtin___clear_cache(to, (char *)to + size);
@@ -124,7 +124,7 @@ void sft_attr_init(struct perf_event_attr *attr, __u32 type, bool defer)
 	attr->defer_output = defer;
 }
 
-/* Where the file of this program has @addr, or -1. */
+/* Offset of @addr in the file of this program, or -1. */
 static long file_offset(const void *addr)
 {
 	unsigned long start, end, offset;
@@ -345,7 +345,7 @@ static __u64 times_fired(const struct sft_event *event)
 	return now[0];
 }
 
-/* QEMU's TCG misses an instruction breakpoint in about 10,000: run it again. */
+/* QEMU's TCG misses about one instruction breakpoint in 10,000: retry. */
 #define SFT_MISSES	3
 
 int sft_event_run(struct sft_event *event, void (*run)(const void *arg),
@@ -409,7 +409,7 @@ static const __u64 sft_callers[] = {
 	(uintptr_t)sft_enter_ret,
 };
 
-/* Replace SFT_CALLERS and its like at the end of @ip by what they mean. */
+/* Replace a placeholder at the end of @ip (see SFT_CALLERS) by addresses. */
 static void expand(struct sft_chain *chain, const __u64 *ip, unsigned int nr)
 {
 	unsigned int first = ip[nr - 1] != SFT_CALLERS;

@@ -2,8 +2,8 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Walks of 32-bit code, at once and deferred: perf has a loop of its own for it,
- * a deferred walk takes words of four bytes. Neither uses windows.
+ * Walks of 32-bit code, immediate and deferred: perf has a separate loop for
+ * it, a deferred walk reads words of four bytes. Neither uses windows.
  */
 #include "harness.h"
 
@@ -38,7 +38,7 @@ static void *map_low(int prot)
 	return mem == MAP_FAILED ? NULL : mem;
 }
 
-/* By this row the stack would end. */
+/* A row that would end the stack. */
 static int register_end(__u8 *section, const __u8 *text)
 {
 	static const struct sft_row end = SFT_OUTERMOST(0);
@@ -75,7 +75,7 @@ FIXTURE_TEARDOWN(compat)
 	munmap(self->text, SFT_PAGE);
 }
 
-/* Where the copy has it. */
+/* The address of @label in the copy. */
 #define AT(label)	((uintptr_t)self->text + ((label) - compat_outer))
 
 struct entry {
@@ -91,7 +91,7 @@ static void run_compat(const void *arg)
 		     entry->text + (compat_back - compat_outer));
 }
 
-/* Guards against: frames of 64-bit code, and rows, in walks of 32-bit code. */
+/* Guards against: using 64-bit frames or rows in walks of 32-bit code. */
 TEST_F(compat, frames_are_its_own)
 {
 	const struct entry entry = { self->text, self->stack };

@@ -19,7 +19,7 @@ static inline int unwind_user_word_size(struct pt_regs *regs)
 	return user_64bit_mode(regs) ? 8 : 4;
 }
 
-/* The general purpose registers by their DWARF numbers, 16 is the RA. */
+/* The general purpose registers by DWARF number. 16 is RA, not one of them. */
 static __always_inline bool
 unwind_user_reg(struct pt_regs *regs, unsigned int regnum, unsigned long *val)
 {
@@ -38,7 +38,7 @@ unwind_user_reg(struct pt_regs *regs, unsigned int regnum, unsigned long *val)
 	if (regnum < ARRAY_SIZE(offsets)) {
 		/* The number comes from a table in user memory. */
 		regnum = array_index_nospec(regnum, ARRAY_SIZE(offsets));
-		/* With a mask UBSAN makes no call, which has no place here. */
+		/* The mask keeps UBSAN from adding a call, invalid here. */
 		*val = regs_get_register(regs, offsets[regnum & 15]);
 		return true;
 	}
@@ -48,7 +48,7 @@ unwind_user_reg(struct pt_regs *regs, unsigned int regnum, unsigned long *val)
 
 #define unwind_user_reg unwind_user_reg
 
-/* rbx: glibc's _dl_runtime_resolve() has its CFA in it. */
+/* rbx: glibc's _dl_runtime_resolve() bases its CFA on it. */
 #define UNWIND_USER_REGNUM_THIRD	3
 
 static inline unsigned long unwind_user_ra_slot(unsigned long cfa,
@@ -65,7 +65,7 @@ static inline unsigned long unwind_user_sigframe_size(void)
 	return get_sigframe_size();
 }
 
-/* SYSCALL or INT 0x80 is to run, perhaps again. What cannot be read may be. */
+/* Is SYSCALL or INT 0x80 next, perhaps to run again? Assume so on a fault. */
 static inline bool unwind_user_at_syscall(struct pt_regs *regs)
 {
 	u8 insn[2];

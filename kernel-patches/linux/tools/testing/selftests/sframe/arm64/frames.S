@@ -64,7 +64,7 @@ label sft_outer_ret
 	ldp	x29, x30, [sp], #16
 	ret
 
-/* A callee may change sp: it comes from x29. */
+/* Restores sp from x29: a callee may change it. */
 func sft_inner
 	prologue
 	ldp	x10, x9, [x0]
@@ -86,7 +86,7 @@ label sft_pass_ret
 	ldp	x29, x30, [sp], #32
 	ret
 
-/* What a signal is handled by, and a signal that comes meanwhile. */
+/* Handlers of a signal, and of another signal that interrupts the first. */
 	leaf	sft_handler
 	leaf	sft_handler_2
 
@@ -98,15 +98,15 @@ label sft_escape_body
 	b	sft_enter_ret
 label sft_escape_end
 
-/* Goes on at the stack x9, as if sft_escape had been called from there. */
+/* Switches to the stack at x9, as if sft_escape had been called there. */
 func sft_onto
 	ldr	x30, [x9]
 	add	sp, x9, #32
 	b	sft_escape
 
 /*
- * The end of a signal handler. What describes it begins one instruction early:
- * the handler returns to an address that no call instruction is in front of.
+ * The code that a signal handler returns to. Its FDE begins one instruction
+ * early, as there is no call instruction before the return address.
  */
 	.balign	16
 label sft_restorer_fde
@@ -145,7 +145,7 @@ label sft_write_ret
 
 	.arch	armv8.5-a+memtag
 
-/* x9: a tag, which the frame pointer gets. */
+/* x9: a tag for the frame pointer. */
 func sft_tag_fp
 	prologue
 	orr	x29, x29, x9
@@ -155,7 +155,7 @@ label sft_tag_fp_ret
 	ret
 label sft_tag_fp_end
 
-/* x9: a pointer with a tag. */
+/* x9: a tagged pointer. */
 func sft_tag_granule
 	prologue
 	stg	x9, [x9]
@@ -176,7 +176,7 @@ label sft_touch_loaded
 	ldp	x29, x30, [sp], #16
 	ret
 
-/* Where it goes if it was a restartable sequence: this has a signature. */
+/* Abort handler of a restartable sequence; the signature comes first. */
 	.inst	0xd428bc00
 label sft_touch_abort
 	b	sft_touch_loaded

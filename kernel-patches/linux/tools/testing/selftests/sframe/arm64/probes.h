@@ -10,14 +10,14 @@
 #include <string.h>
 #include <linux/types.h>
 
-/* Is the caller of a function known where its first instruction is probed? */
+/* Do walks find the caller if the first instruction is probed? */
 #define SFT_ENTRY_KNOWN		0
 /*
- * Is the trampoline of return probes still where the task is when a deferred
- * walk begins? It makes a system call then.
+ * Do deferred walks of return probes begin in their trampoline? They do if it
+ * makes a system call.
  */
 #define SFT_RETURN_LOST		0
-/* Bytes of the slot's second instruction, if the kernel does what it does. */
+/* Bytes of the slot's second instruction if the kernel emulates it, else 0. */
 #define SFT_EMULATED		0
 
 /* b to the offset @to */
@@ -32,8 +32,8 @@ static inline void sft_put_jump(__u8 *page, int at, int to)
 static const __u32 sft_drop_code[] = { 0xd503201f };
 
 /*
- * Its return address, at the nop, is not of a function that was entered with the
- * stack pointer that its row has: sub sp, sp, #16; nop; add sp, sp, #16; ret
+ * At the nop, its row gives another stack pointer than that with which the
+ * function was entered: sub sp, sp, #16; nop; add sp, sp, #16; ret
  */
 #define SFT_COPY_NOP		4
 static const __u32 sft_copy_code[] = {

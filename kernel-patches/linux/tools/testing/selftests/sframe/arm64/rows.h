@@ -3,14 +3,14 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * Functions with rows of each kind, for rows_test.c: code, the offsets of its
- * instructions, and the offset behind its call.
+ * instructions, and the offset after its call.
  */
 #ifndef SFRAME_ROWS_H
 #define SFRAME_ROWS_H
 
 #include "slots.h"
 
-/* A row of the FLEX type for a function that has not done anything yet. */
+/* A row of the FLEX type for a function at its entry. */
 #define SFT_FLEX_CALLED(off)	SFT_FLEX(off, SFT_REG(31), 0)
 
 /* Realigned stack: the CFA is in x10, then in memory. */
@@ -30,7 +30,7 @@ static const __u32 sft_drap_code[] = {
 static const __u8 sft_drap_insns[] = { 0, 4, 8, 12, 16, 20, 24, 28, 32, 36 };
 
 #define SFT_DRAP_RET	24
-/* The CFA is in the register here, which this row says. */
+/* An offset at which the CFA is in the register, and a row for it. */
 #define SFT_DRAP_IN_REG	8
 #define SFT_DRAP_ROW	SFT_FLEX(0, SFT_REG(10), 0)
 
@@ -64,7 +64,7 @@ static const struct sft_row sft_ra_rows[] = {
 	SFT_FLEX(16, SFT_REG(31), 0),
 };
 
-/* The return address and x29 at places of their own. */
+/* The return address and x29 at unusual places. */
 static const __u32 sft_moved_code[] = {
 	0xd10083ff,	/*  0 sub sp, sp, #32 */
 	0xf9000bfe,	/*  4 str x30, [sp, #16] */
@@ -99,7 +99,7 @@ static const __u32 sft_block_code[] = {
 static const __u8 sft_block_insns[] = { 0, 4, 8, 12 };
 
 #define SFT_BLOCK_RET	8
-/* Where the first one is. */
+/* Offset of the first block. */
 #define SFT_BLOCK_AT	4
 
 static const struct sft_row sft_block_rows[] = {
@@ -108,7 +108,7 @@ static const struct sft_row sft_block_rows[] = {
 
 /*
  * A function with a frame record between two that have rows. The upper one has
- * such a record, too, since the step to it does not tell the stack pointer.
+ * a frame record, too, since the step to it does not recover the stack pointer.
  */
 static const __u32 sft_mixed_code[] = {
 	0xa9bf7bfd,	/*  0 stp x29, x30, [sp, #-16]! */
@@ -153,7 +153,7 @@ static const struct sft_row sft_lower_rows[] = {
 #define SFT_PUSHES_RET		4
 #define SFT_PUSHES_LAST		12
 #define SFT_PUSHES_SIZE		16
-/* Of the function: how large starts of rows are. */
+/* info of the FDE: the size of row starts. */
 #define SFT_PUSHES_INFO		SFRAME_FRE_TYPE_ADDR2
 
 static inline void sft_put_pushes(__u8 *code, struct sft_row *rows,
@@ -187,7 +187,7 @@ static const __u32 sft_far_tail[] = {
 	SFT_POP_X30, SFT_RET,
 };
 
-/* Where the tail is; offsets in it. */
+/* Offset of the tail; offsets in the tail. */
 #define SFT_FAR		(sizeof(sft_far_head) + 0x12000)
 #define SFT_FAR_RET	4
 #define SFT_FAR_LAST	12

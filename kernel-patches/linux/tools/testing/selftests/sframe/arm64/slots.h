@@ -15,13 +15,13 @@
 #define SFT_ROW_RA(off, base, cfa, ra)	{ (off), (base), 2, { (cfa), (ra) } }
 #define SFT_ROW_RA_FP(off, base, cfa, ra, fp)				\
 	{ (off), (base), 3, { (cfa), (ra), (fp) } }
-/* The row of a function that has not done anything yet. */
+/* The row of a function at its entry. */
 #define SFT_ROW_CALLED(off)	SFT_ROW_LR(off)
-/* A word 0 in place of the return address, and what is left by such a row. */
+/* Rows with 0 as RA offset, and the callers found after such a row. */
 #define SFT_ROW_PADDED		{ 0, 0, 3, { 16, 0, -16 } }
 #define SFT_ROW_PADDED_ALONE	{ 0, 0, 2, { 16, 0 } }
 #define SFT_PADDED_LEFT		((uintptr_t)sft_enter_ret)
-/* In info of a row: the return address is signed. */
+/* Bit in info of a row: the return address is signed. */
 #define SFT_SIGNED			0x80
 
 /* Bytes of a slot; slots repeat. */
@@ -30,13 +30,13 @@
 /**
  * struct sft_slot - one kind of trampoline
  * @name:	of the kind
- * @code:	instructions; udf #0 behind them
- * @insns:	offset of each instruction, 0 ends but for the first
- * @ret:	offset of the instruction behind the call
+ * @code:	instructions, then udf #0
+ * @insns:	offset of each instruction; 0 ends them, except the first
+ * @ret:	offset of the instruction after the call
  * @data:	offset of the instruction that loads the target, or 0
  * @fp_lost:	x29 is no frame pointer between these offsets
  * @record:	it keeps a frame record between these offsets
- * @info:	of the function
+ * @info:	info of the FDE
  * @rows:	rows
  * @nr_rows:	number of rows
  */
@@ -73,13 +73,13 @@ static const struct sft_slot sft_slot_arg __maybe_unused = {
 	.nr_rows = 3,
 };
 
-/* A CFA of the second row with a stack address in place of the return address. */
+/* A wrong CFA of the second row: the return address is a stack address. */
 #define SFT_SLOT_ARG_WRONG	32
 
 /* Bytes of its attributes and rows. */
 #define SFT_SLOT_ARG_LEN	(5 + 3 + 4 + 3)
 
-/* The same with ldr x16, the word one page behind the slot; blr x16 */
+/* The same with ldr x16 from one page after the slot; blr x16 */
 static const struct sft_slot sft_slot_data __maybe_unused = {
 	.name = "slot",
 	.code = {
@@ -164,18 +164,18 @@ static const struct sft_slot sft_slot_signed_b __maybe_unused = {
 	.nr_rows = 5,
 };
 
-/* Does a step by frame pointer tell what the row starts from? */
+/* Does a step by frame pointer recover the base register of the row? */
 static inline bool sft_known_behind(const struct sft_slot *slot)
 {
 	return slot->record[1];
 }
 
 /*
- * Slots whose frames differ, so that the rows of another one go wrong:
+ * Slots with different frames, so that the rows of another slot are wrong:
  * stp x29, x30, [sp, #-N]!; mov x29, sp; blr x9; ldp x29, x30, [sp], #N; ret
  */
 #define SFT_FRAME_SLOT_SIZE	20
-/* Offsets of its call, of what is behind that, and of the last instruction. */
+/* Offsets of its call, its last instruction, and that after the call. */
 #define SFT_FRAME_SLOT_CALL	8
 #define SFT_FRAME_SLOT_LAST	16
 #define SFT_FRAME_SLOT_RET	12
@@ -220,8 +220,8 @@ static const struct sft_row sft_leaf_rows[] __maybe_unused = {
 };
 
 /*
- * 0: stp x29, x30, [sp, #-16]!; 4: mov x29, sp; 8: blr x9, and nothing behind
- * it: what it calls does not return. At 12 another function begins: nop; ret.
+ * 0: stp x29, x30, [sp, #-16]!; 4: mov x29, sp; 8: blr x9, at the end, as its
+ * callee does not return. At 12 another function begins: nop; ret.
  */
 static const __u32 sft_noreturn_code[] __maybe_unused = {
 	0xa9bf7bfd, 0x910003fd, SFT_BLR_X9, 0xd503201f, SFT_RET,
@@ -246,7 +246,7 @@ static const __u32 sft_fp_code[] __maybe_unused = {
 /* The CFA there, from the stack pointer. */
 #define SFT_FP_CODE_CFA		16
 
-/* What a frame pointer leads to. */
+/* The target of a frame pointer. */
 struct sft_frame {
 	__u64	fp, ra;
 };
@@ -254,10 +254,10 @@ struct sft_frame {
 /* ret */
 static const __u32 sft_ret_code[] __maybe_unused = { SFT_RET };
 
-/* What the tests of signals interrupt. */
+/* The slot that tests of signals interrupt. */
 #define sft_slot_interrupted	sft_slot_record
 
-/* As the kernel takes signatures off all addresses: xpaclri. */
+/* Strip the signature as the kernel does from all addresses: xpaclri. */
 static inline __u64 sft_strip(__u64 ip)
 {
 	register __u64 lr asm("x30") = ip;

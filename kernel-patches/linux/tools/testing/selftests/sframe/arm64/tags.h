@@ -2,14 +2,14 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Code that gives tags; in frames.S.
+ * Code in frames.S that tags pointers and memory.
  */
 #ifndef SFRAME_TEST_TAGS_H
 #define SFRAME_TEST_TAGS_H
 
-/* Calls sft_leaf, with a frame pointer that has the tag that is its target. */
+/* Calls sft_leaf; the target is a tag, which it puts in the frame pointer. */
 extern const char sft_tag_fp[], sft_tag_fp_ret[], sft_tag_fp_end[];
-/* Gives the 16 bytes at its target the tag of that, until it returns. */
+/* Tags the 16 bytes at its target with the target's tag until it returns. */
 extern const char sft_tag_granule[], sft_tag_granule_body[];
 
 #endif /* SFRAME_TEST_TAGS_H */

@@ -2,7 +2,7 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Signal frames for flip_test.c, made and read.
+ * Make and read signal frames for flip_test.c.
  */
 #ifndef SFRAME_FLIP_H
 #define SFRAME_FLIP_H
@@ -11,14 +11,14 @@
 
 /* Bytes of the frame of sft_escape. */
 #define SFT_ESCAPE_FRAME	160
-/* Where functions of the table save the frame pointer, from the CFA. */
+/* Offset from the CFA where functions of the table save the frame pointer. */
 #define SFT_FP_FROM_CFA		-24
-/* What the code is that a handler returns to: svc of rt_sigreturn() */
+/* The code that a handler returns to: svc of rt_sigreturn() */
 #define SFT_SIGNAL_INSN		0x0aad
 #define SFT_SIGNAL_CODE		"\x0a\xad"
 
 /*
- * Where registers are, from the stack pointer of that code: behind a save area,
+ * Offsets of registers from the stack pointer in that code, after a save area,
  * a word, and a siginfo.
  */
 #define SFT_SIGNAL_REG(field)						\
@@ -29,7 +29,7 @@
 #define SFT_SIGNAL_LR		SFT_SIGNAL_REG(gregs[14])
 #define SFT_SIGNAL_MODE		SFT_SIGNAL_REG(psw.mask)
 
-/* Addresses of 64 bits. */
+/* The 64-bit addressing mode. */
 #define SFT_USER_MODE		0x180000000UL
 
 static inline bool sft_is_user_mode(__u64 mode)

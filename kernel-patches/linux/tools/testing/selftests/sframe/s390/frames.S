@@ -84,7 +84,7 @@ func sft_pass
 label sft_pass_ret
 	epilogue
 
-/* What a signal is handled by, and a signal that comes meanwhile. */
+/* Handlers of a signal, and of another signal that interrupts the first. */
 	leaf	sft_handler
 	leaf	sft_handler_2
 
@@ -120,15 +120,15 @@ label sft_escape_body
 	jg	sft_enter_ret
 label sft_escape_end
 
-/* Goes on at the stack r1, as if sft_escape had been called from there. */
+/* Switches to the stack at r1, as if sft_escape had been called there. */
 func sft_onto
 	lg	%r14, 0(%r1)
 	lgr	%r15, %r1
 	jg	sft_escape
 
 /*
- * The end of a signal handler. What describes it begins one instruction early:
- * the handler returns to an address that no call instruction is in front of.
+ * The code that a signal handler returns to. Its FDE begins one instruction
+ * early, as there is no call instruction before the return address.
  */
 	.balign	16
 label sft_restorer_fde
@@ -174,7 +174,7 @@ label sft_touch_load
 label sft_touch_loaded
 	epilogue
 
-/* Where it goes if it was a restartable sequence: this has a signature. */
+/* Abort handler of a restartable sequence; the signature comes first. */
 	.long	0xb2ff0fff
 label sft_touch_abort
 	jg	sft_touch_loaded

@@ -10,19 +10,19 @@
 #include <string.h>
 #include <linux/types.h>
 
-/* Is the caller of a function known where its first instruction is probed? */
+/* Do walks find the caller if the first instruction is probed? */
 #define SFT_ENTRY_KNOWN		0
 /*
- * Is the trampoline of return probes still where the task is when a deferred
- * walk begins? It makes a system call then.
+ * Do deferred walks of return probes begin in their trampoline? They do if it
+ * makes a system call.
  */
 #define SFT_RETURN_LOST		0
-/* Bytes of the slot's second instruction, if the kernel does what it does. */
+/* Bytes of the slot's second instruction if the kernel emulates it, else 0. */
 #define SFT_EMULATED		0
 
 /*
- * nopr; jg to the offset @to: QEMU's version 7.2 does not branch in a single
- * step, so no probe is to be at the second one.
+ * nopr; jg to the offset @to: QEMU 7.2 does not branch in a single step, so do
+ * not probe the jg.
  */
 static inline void sft_put_jump(__u8 *page, int at, int to)
 {
@@ -36,8 +36,8 @@ static inline void sft_put_jump(__u8 *page, int at, int to)
 static const __u16 sft_drop_code[] = { 0x0700 };
 
 /*
- * Its return address, at the nopr, is not of a function that was entered with
- * the stack pointer that its row has: aghi %r15,-160; nopr; aghi %r15,160;
+ * At the nopr, its row gives another stack pointer than that with which the
+ * function was entered: aghi %r15,-160; nopr; aghi %r15,160;
  * br %r14
  */
 #define SFT_COPY_NOP		4
@@ -46,7 +46,7 @@ static const __u16 sft_copy_code[] = {
 };
 
 /*
- * A back chain over more than the least frame: stmg %r14,%r15,112(%r15);
+ * A back chain across more than a minimal frame: stmg %r14,%r15,112(%r15);
  * lgr %r0,%r15; aghi %r15,-192; stg %r0,0(%r15); nopr; lmg; br %r14
  */
 #define SFT_ALIGN_NOP		20

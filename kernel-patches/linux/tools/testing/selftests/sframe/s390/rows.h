@@ -3,14 +3,14 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * Functions with rows of each kind, for rows_test.c: code, the offsets of its
- * instructions, and the offset behind its call.
+ * instructions, and the offset after its call.
  */
 #ifndef SFRAME_ROWS_H
 #define SFRAME_ROWS_H
 
 #include "slots.h"
 
-/* A row of the FLEX type for a function that has not done anything yet. */
+/* A row of the FLEX type for a function at its entry. */
 #define SFT_FLEX_CALLED(off)	SFT_FLEX(off, SFT_REG(15), SFT_CFA(160))
 
 /* Realigned stack: the CFA is in r2, then in memory. */
@@ -33,7 +33,7 @@ static const __u8 sft_drap_insns[] = {
 };
 
 #define SFT_DRAP_RET	30
-/* The CFA is in the register here, which this row says. */
+/* An offset at which the CFA is in the register, and a row for it. */
 #define SFT_DRAP_IN_REG	18
 #define SFT_DRAP_ROW	SFT_FLEX(0, SFT_REG(2), SFT_CFA(0))
 
@@ -64,7 +64,7 @@ static const struct sft_row sft_ra_rows[] = {
 	SFT_FLEX(14, SFT_REG(15), SFT_CFA(160)),
 };
 
-/* The return address and r11 at places of their own. */
+/* The return address and r11 at unusual places. */
 static const __u16 sft_moved_code[] = {
 	0xa7fb, 0xff60,		/*  0 aghi %r15,-160 */
 	0xe3e0, 0xf138, 0x0024,	/*  4 stg %r14,312(%r15) */
@@ -104,7 +104,7 @@ static const __u16 sft_block_code[] = {
 static const __u8 sft_block_insns[] = { 0, 6, 10, 12, 18 };
 
 #define SFT_BLOCK_RET	12
-/* Where the first one is. */
+/* Offset of the first block. */
 #define SFT_BLOCK_AT	2
 
 static const struct sft_row sft_block_rows[] = {
@@ -157,7 +157,7 @@ static const struct sft_row sft_lower_rows[] = {
 #define SFT_PUSHES_RET		2
 #define SFT_PUSHES_LAST		12
 #define SFT_PUSHES_SIZE		14
-/* Of the function: how large starts of rows are. */
+/* info of the FDE: the size of row starts. */
 #define SFT_PUSHES_INFO		SFRAME_FRE_TYPE_ADDR2
 
 static inline void sft_put_pushes(__u8 *code, struct sft_row *rows,
@@ -198,7 +198,7 @@ static const __u16 sft_far_tail[] = {
 	SFT_BR_R14,
 };
 
-/* Where the tail is; offsets in it. */
+/* Offset of the tail; offsets in the tail. */
 #define SFT_FAR		(sizeof(sft_far_head) + 0x12000)
 #define SFT_FAR_RET	2
 #define SFT_FAR_LAST	12

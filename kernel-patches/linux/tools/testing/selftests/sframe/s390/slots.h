@@ -18,9 +18,9 @@
 	{ (off), (base), 2, { SFT_CFA(cfa), (ra) } }
 #define SFT_ROW_RA_FP(off, base, cfa, ra, fp)				\
 	{ (off), (base), 3, { SFT_CFA(cfa), (ra), (fp) } }
-/* The row of a function that has not done anything yet. */
+/* The row of a function at its entry. */
 #define SFT_ROW_CALLED(off)	SFT_ROW_LR(off)
-/* A word 0 in place of the return address, and what is left by such a row. */
+/* Rows with 0 as RA offset, and the callers found after such a row. */
 #define SFT_ROW_PADDED		{ 0, 1, 3, { SFT_CFA(160), 0, -72 } }
 #define SFT_ROW_PADDED_ALONE	{ 0, 1, 2, { SFT_CFA(160), 0 } }
 #define SFT_PADDED_LEFT		SFT_LOST
@@ -35,14 +35,14 @@
 /**
  * struct sft_slot - one kind of trampoline
  * @name:	of the kind
- * @code:	instructions; 0 behind them, with which none begins
- * @insns:	offset of each instruction, 0 ends but for the first
- * @ret:	offset of the instruction behind the call
+ * @code:	instructions, then 0, with which no instruction begins
+ * @insns:	offset of each instruction; 0 ends them, except the first
+ * @ret:	offset of the instruction after the call
  * @data:	offset of the instruction that loads the target, or 0
  * @fp_lost:	there is no back chain between these offsets
  * @record:	there is one between these offsets
- * @from_fp:	the CFA starts from r11 at the call
- * @info:	of the function
+ * @from_fp:	the CFA is based on r11 at the call
+ * @info:	info of the FDE
  * @rows:	rows
  * @nr_rows:	number of rows
  */
@@ -83,13 +83,13 @@ static const struct sft_slot sft_slot_arg __maybe_unused = {
 	.nr_rows = 3,
 };
 
-/* A CFA of the second row with a stack address in place of the return address. */
+/* A wrong CFA of the second row: the return address is a stack address. */
 #define SFT_SLOT_ARG_WRONG	328
 
 /* Bytes of its attributes and rows. */
 #define SFT_SLOT_ARG_LEN	(5 + 3 + 4 + 3)
 
-/* The same with lgrl %r1, the word one page behind the slot */
+/* The same with lgrl %r1 from one page after the slot */
 static const struct sft_slot sft_slot_data __maybe_unused = {
 	.name = "slot",
 	.code = {
@@ -156,18 +156,18 @@ static const struct sft_slot sft_slot_record __maybe_unused = {
 	.nr_rows = 4,
 };
 
-/* Does a back chain tell what the row starts from? It does not tell r11. */
+/* Does a back chain recover the base register of the row? Not if it is r11. */
 static inline bool sft_known_behind(const struct sft_slot *slot)
 {
 	return !slot->from_fp;
 }
 
 /*
- * Slots whose frames differ, so that the rows of another one go wrong: as
+ * Slots with different frames, so that the rows of another slot are wrong: as
  * sft_slot_arg with frames of other sizes.
  */
 #define SFT_FRAME_SLOT_SIZE	20
-/* Offsets of its call, of what is behind that, and of the last instruction. */
+/* Offsets of its call, its last instruction, and that after the call. */
 #define SFT_FRAME_SLOT_CALL	10
 #define SFT_FRAME_SLOT_LAST	18
 #define SFT_FRAME_SLOT_RET	12
@@ -212,15 +212,15 @@ static const struct sft_row sft_leaf_rows[] __maybe_unused = {
 	SFT_ROW_LR(0), SFT_ROW_RA(14, 1, 320, SFT_R14), SFT_ROW_LR(28),
 };
 
-/* Its body has 8 bytes. */
+/* Rows of sft_kill, whose body has 8 bytes. */
 #define SFT_KILL_ROWS
 static const struct sft_row sft_kill_rows[] __maybe_unused = {
 	SFT_ROW_LR(0), SFT_ROW_RA(14, 1, 320, SFT_R14), SFT_ROW_LR(34),
 };
 
 /*
- * 10: basr %r14,%r1, and nothing behind it: what it calls does not return. At 12
- * another function begins: nopr; br %r14.
+ * 10: basr %r14,%r1, at the end, as its callee does not return. At 12 another
+ * function begins: nopr; br %r14.
  */
 static const __u16 sft_noreturn_code[] __maybe_unused = {
 	0xebef, 0xf070, 0x0024, 0xa7fb, 0xff60, SFT_BASR_R1, SFT_NOPR,
@@ -251,7 +251,7 @@ static const __u16 sft_fp_code[] __maybe_unused = {
 /* The CFA there, from the stack pointer. */
 #define SFT_FP_CODE_CFA		320
 
-/* What a back chain leads to. */
+/* The target of a back chain. */
 struct sft_frame {
 	__u64	fp, saved[13], ra, more[5];
 };
@@ -259,7 +259,7 @@ struct sft_frame {
 /* br %r14 */
 static const __u16 sft_ret_code[] __maybe_unused = { SFT_BR_R14 };
 
-/* What the tests of signals interrupt. */
+/* The slot that tests of signals interrupt. */
 #define sft_slot_interrupted	sft_slot_record
 
 /*
@@ -279,7 +279,7 @@ static inline const __u8 *sft_vdso_function(void)
 
 #define SFT_VDSO_BRASL	16
 
-/* What that calls. */
+/* The function that it calls. */
 static inline const __u8 *sft_vdso_callee(const __u8 *function)
 {
 	const __u8 *brasl = function + SFT_VDSO_BRASL;
@@ -289,14 +289,14 @@ static inline const __u8 *sft_vdso_callee(const __u8 *function)
 	return brasl + 2L * halves;
 }
 
-/* There are no signatures. */
+/* Return addresses are not signed. */
 static inline __u64 sft_strip(__u64 ip)
 {
 	return ip;
 }
 
 /*
- * A leaf function that saves registers in others, without using the stack:
+ * A leaf function that saves registers in other registers, not on the stack:
  * ldgr %fN,%r14; ldgr %fM,%r11; lghi %r14,0; lghi %r11,0; lgdr %r11,%fM;
  * lgdr %r14,%fN; br %r14
  */

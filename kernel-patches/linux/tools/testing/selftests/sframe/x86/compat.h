@@ -9,7 +9,7 @@
 
 /*
  * 32-bit functions with frame pointer. The first one returns to 64-bit code,
- * which takes what comes next on the stack for its return address.
+ * whose return address is the next word on the stack.
  */
 asm("	.pushsection .text\n"
 	"	.code32\n"

@@ -2,21 +2,21 @@
 /*
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
- * Signal frames for flip_test.c, made and read.
+ * Make and read signal frames for flip_test.c.
  */
 #ifndef SFRAME_FLIP_H
 #define SFRAME_FLIP_H
 
 #include <sys/ucontext.h>
 
-/* Bytes of the frame of sft_escape, where the frame pointer is, too. */
+/* Bytes of the frame of sft_escape; the frame pointer equals SP there. */
 #define SFT_ESCAPE_FRAME	16
-/* Where functions of the table save it, from the CFA. */
+/* Offset from the CFA where functions of the table save the frame pointer. */
 #define SFT_FP_FROM_CFA		-16
-/* What the code is that a handler returns to. */
+/* The code that a handler returns to. */
 #define SFT_SIGNAL_CODE		"\xcc"
 
-/* Where registers are, from the stack pointer of that code. */
+/* Offsets of registers from SP in that code. */
 #define SFT_SIGNAL_REG(nr)						\
 	(offsetof(ucontext_t, uc_mcontext.gregs) + 8 * (nr))
 #define SFT_SIGNAL_IP		SFT_SIGNAL_REG(REG_RIP)

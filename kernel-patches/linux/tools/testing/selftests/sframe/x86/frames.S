@@ -66,7 +66,7 @@ label sft_outer_ret
 	pop	%rbp
 	ret
 
-/* A callee may pop arguments: sp comes from rbp. */
+/* Restores sp from rbp: a callee may pop arguments. */
 func sft_inner
 	prologue
 	mov	8(%rdi), %r9
@@ -87,7 +87,7 @@ label sft_pass_ret
 	pop	%rbp
 	ret
 
-/* What a signal is handled by, and a signal that comes meanwhile. */
+/* Handlers of a signal, and of another signal that interrupts the first. */
 	leaf	sft_handler
 	leaf	sft_handler_2
 
@@ -107,14 +107,14 @@ label sft_escape_body
 	jmp	sft_enter_ret
 label sft_escape_end
 
-/* Goes on at the stack r9, as if sft_escape had been called from there. */
+/* Switches to the stack at r9, as if sft_escape had been called there. */
 func sft_onto
 	mov	%r9, %rsp
 	jmp	sft_escape
 
 /*
- * The end of a signal handler. What describes it begins one byte early: the
- * handler returns to an address that no call instruction is in front of.
+ * The code that a signal handler returns to. Its FDE begins one byte early, as
+ * there is no call instruction before the return address.
  */
 	.balign	16
 label sft_restorer_fde
@@ -162,7 +162,7 @@ label sft_touch_loaded
 	pop	%rbp
 	ret
 
-/* Where it goes if it was a restartable sequence: this has a signature. */
+/* Abort handler of a restartable sequence; the signature comes first. */
 	.long	0x53053053
 label sft_touch_abort
 	jmp	sft_touch_loaded

@@ -10,14 +10,14 @@
 #include <string.h>
 #include <linux/types.h>
 
-/* Is the caller of a function known where its first instruction is probed? */
+/* Do walks find the caller if the first instruction is probed? */
 #define SFT_ENTRY_KNOWN		1
 /*
- * Is the trampoline of return probes still where the task is when a deferred
- * walk begins? It makes a system call then.
+ * Do deferred walks of return probes begin in their trampoline? They do if it
+ * makes a system call.
  */
 #define SFT_RETURN_LOST		1
-/* Bytes of the slot's second instruction, if the kernel does what it does. */
+/* Bytes of the slot's second instruction if the kernel emulates it, else 0. */
 #define SFT_EMULATED		1
 
 /* jmp to the offset @to */
@@ -29,18 +29,18 @@ static inline void sft_put_jump(__u8 *page, int at, int to)
 	memcpy(page + at + 1, &distance, sizeof(distance));
 }
 
-/* Takes what the call has put on the stack off it: pop %rax */
+/* Removes the return address from the stack: pop %rax */
 static const __u8 sft_drop_code[] = { 0x58 };
 
 /*
- * Its return address, at the nop, is not where its row has it, but is on the
- * stack there, too: push (%rsp); nop; pop %rax; ret
+ * At the nop, its row leads to a copy of the return address instead of to the
+ * return address itself: push (%rsp); nop; pop %rax; ret
  */
 #define SFT_COPY_NOP		3
 static const __u8 sft_copy_code[] = { 0xff, 0x34, 0x24, 0x90, 0x58, 0xc3 };
 
 /*
- * A frame on a stack that was aligned, as gcc does it.
+ * A frame on a realigned stack, as gcc makes it.
  *
  * 0 lea 8(%rsp),%r10	 5 and $-64,%rsp	 9 push -8(%r10)
  * 13 push %rbp		14 mov %rsp,%rbp	17 nop

@@ -3,14 +3,14 @@
  * SPDX-FileCopyrightText: 2026 The sfjit authors
  *
  * Functions with rows of each kind, for rows_test.c: code, the offsets of its
- * instructions, and the offset behind its call.
+ * instructions, and the offset after its call.
  */
 #ifndef SFRAME_ROWS_H
 #define SFRAME_ROWS_H
 
 #include "slots.h"
 
-/* A row of the FLEX type for a function that has not done anything yet. */
+/* A row of the FLEX type for a function at its entry. */
 #define SFT_FLEX_CALLED(off)	SFT_FLEX(off, SFT_REG(7), 8)
 
 /*
@@ -32,7 +32,7 @@ static const __u8 sft_drap_insns[] = {
 };
 
 #define SFT_DRAP_RET	22
-/* The CFA is in the register here, which this row says. */
+/* An offset at which the CFA is in the register, and a row for it. */
 #define SFT_DRAP_IN_REG	13
 #define SFT_DRAP_ROW	SFT_FLEX(0, SFT_REG(10), 0)
 
@@ -66,7 +66,7 @@ static const struct sft_row sft_ra_rows[] = {
 };
 
 /*
- * The return address and rbp at places of their own:
+ * The return address and rbp at unusual places:
  * 0 push (%rsp); 3 push %rbp; 4 xor %ebp,%ebp; 6 movq $0,16(%rsp);
  * 15 call *%r9; 18 mov 8(%rsp),%rax; 23 mov %rax,16(%rsp); 28 pop %rbp;
  * 29 pop %rcx; 30 ret
@@ -98,7 +98,7 @@ static const __u8 sft_block_code[] = {
 static const __u8 sft_block_insns[] = { 0, 1, 4, 5 };
 
 #define SFT_BLOCK_RET	4
-/* Where the first one is. */
+/* Offset of the first block. */
 #define SFT_BLOCK_AT	3
 
 static const struct sft_row sft_block_rows[] = {
@@ -137,7 +137,7 @@ static const struct sft_row sft_lower_rows[] = {
 #define SFT_PUSHES_RET		3
 #define SFT_PUSHES_LAST		10
 #define SFT_PUSHES_SIZE		11
-/* Of the function: how large starts of rows are. */
+/* info of the FDE: the size of row starts. */
 #define SFT_PUSHES_INFO		SFRAME_FRE_TYPE_ADDR1
 
 static inline void sft_put_pushes(__u8 *code, struct sft_row *rows,
@@ -163,7 +163,7 @@ static const __u8 sft_far_tail[] = {
 	0x41, 0xff, 0xd1, 0x48, 0x81, 0xc4, 0, 0x10, 0, 0, 0xc3,
 };
 
-/* Where the tail is; offsets in it. */
+/* Offset of the tail; offsets in the tail. */
 #define SFT_FAR		(sizeof(sft_far_head) + 0x12000)
 #define SFT_FAR_RET	3
 #define SFT_FAR_LAST	10

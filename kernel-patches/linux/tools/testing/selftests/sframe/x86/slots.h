@@ -10,7 +10,7 @@
 
 #include "sframe_test.h"
 
-/* The row of a function that has not done anything yet. */
+/* The row of a function at its entry. */
 #define SFT_ROW_CALLED(off)	SFT_SP(off, 8)
 
 /* Bytes of a slot; slots repeat. */
@@ -19,13 +19,13 @@
 /**
  * struct sft_slot - one kind of trampoline
  * @name:	of the kind
- * @code:	instructions; int3 behind them
- * @insns:	offset of each instruction, 0 ends but for the first
- * @ret:	offset of the instruction behind the call
+ * @code:	instructions, then int3
+ * @insns:	offset of each instruction; 0 ends them, except the first
+ * @ret:	offset of the instruction after the call
  * @data:	offset of the 32-bit distance to the word with the target, or 0
  * @fp_lost:	rbp is no frame pointer between these offsets
  * @record:	it keeps a frame record between these offsets
- * @info:	of the function
+ * @info:	info of the FDE
  * @rows:	rows
  * @nr_rows:	number of rows
  */
@@ -55,7 +55,7 @@ static const struct sft_slot sft_slot_arg __maybe_unused = {
 	.nr_rows = 3,
 };
 
-/* A CFA of the second row with a stack address in place of the return address. */
+/* A wrong CFA of the second row: the return address is a stack address. */
 #define SFT_SLOT_ARG_WRONG	24
 
 /* Bytes of its attributes and rows. */
@@ -89,18 +89,18 @@ static const struct sft_slot sft_slot_rbp __maybe_unused = {
 	.nr_rows = 3,
 };
 
-/* Does a step by frame pointer tell what the row starts from? */
+/* Does a step by frame pointer recover the base register of the row? */
 static inline bool sft_known_behind(const struct sft_slot *slot)
 {
 	return true;
 }
 
 /*
- * Slots whose frames differ, so that the rows of another one go wrong:
+ * Slots with different frames, so that the rows of another slot are wrong:
  * sub $N,%rsp; call *%r9; add $N,%rsp; ret
  */
 #define SFT_FRAME_SLOT_SIZE	12
-/* Offsets of its call, of what is behind that, and of the last instruction. */
+/* Offsets of its call, its last instruction, and that after the call. */
 #define SFT_FRAME_SLOT_CALL	4
 #define SFT_FRAME_SLOT_LAST	11
 #define SFT_FRAME_SLOT_RET	7
@@ -147,8 +147,8 @@ static const struct sft_row sft_leaf_rows[] __maybe_unused = {
 };
 
 /*
- * 0: sub $24,%rsp; 4: call *%r9, and nothing behind it: what it calls does not
- * return. At 7 another function begins: nop; ret.
+ * 0: sub $24,%rsp; 4: call *%r9, at the end, as its callee does not return. At
+ * 7 another function begins: nop; ret.
  */
 static const __u8 sft_noreturn_code[] __maybe_unused = {
 	0x48, 0x83, 0xec, 0x18, 0x41, 0xff, 0xd1, 0x90, 0xc3,
@@ -166,8 +166,8 @@ static const struct sft_row sft_next_rows[] __maybe_unused = { SFT_SP(0, 8) };
 
 #define SFT_POPS
 /*
- * 0: push %rax; 1: call *%r9, which takes the word off the stack; 4: ret. The
- * row changes with the return.
+ * 0: push %rax; 1: call *%r9, whose callee pops the word; 4: ret. The row
+ * changes at the return address.
  */
 static const __u8 sft_popped_code[] __maybe_unused = {
 	0x50, 0x41, 0xff, 0xd1, 0xc3,
@@ -186,7 +186,7 @@ static const __u8 sft_fp_code[] __maybe_unused = {
 /* The CFA there, from the stack pointer. */
 #define SFT_FP_CODE_CFA		16
 
-/* What a frame pointer leads to. */
+/* The target of a frame pointer. */
 struct sft_frame {
 	__u64	fp, ra;
 };
@@ -194,10 +194,10 @@ struct sft_frame {
 /* ret */
 static const __u8 sft_ret_code[] __maybe_unused = { 0xc3 };
 
-/* What the tests of signals interrupt. */
+/* The slot that tests of signals interrupt. */
 #define sft_slot_interrupted	sft_slot_rbp
 
-/* There are no signatures. */
+/* Return addresses are not signed. */
 static inline __u64 sft_strip(__u64 ip)
 {
 	return ip;

@@ -8,9 +8,9 @@
 #define SFT_TEXT_H
 
 /*
- * sft_above, sft_keeps: call sft_leaf on the stack r9. The second one leads back
- * by a word of that stack, and has no frame pointer. sft_strays: the frame
- * pointer is r9. sft_direct: calls sft_bare, which has no frame.
+ * sft_above and sft_keeps call sft_leaf on the stack at r9. sft_keeps saves its
+ * CFA on that stack, and has no frame pointer. sft_strays sets the frame
+ * pointer to r9. sft_direct calls sft_bare, which has no frame.
  */
 asm(".text\n"
 	"sft_above:		push %rbp\n"
