@@ -177,14 +177,8 @@ int command_elf(const struct options *opts)
 
 	if (!ret && opts->trial_abi)
 		object_try_abi(&f);
-	if (!ret && !opts->cfi_only)
-		ret = object_read_go(&f);
 	if (!ret)
-		ret = object_read_cfi(&f);
-	if (!ret) {
-		object_read_debug_frame(&f);
-		ret = opts->cfi_only ? 0 : object_read_entries(&f);
-	}
+		ret = object_read_sources(&f, opts->cfi_only);
 	if (!ret)
 		ret = convert_object(&f, opts, &out, &sum);
 	if (!ret)

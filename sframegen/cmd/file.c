@@ -26,7 +26,7 @@ static const char *unreadable_kind(const struct stat *st)
 	       S_ISFIFO(st->st_mode) ? "is a FIFO" : "is not a regular file";
 }
 
-int file_open(const char *path, uint64_t *len)
+int file_open_regular(const char *path, uint64_t *len)
 {
 	/* a FIFO must not hang the open */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), ret = 0;
@@ -105,7 +105,7 @@ static int read_whole(int fd, uint8_t **data, uint64_t len)
 int file_read_whole(const char *path, uint8_t **data, size_t *len)
 {
 	uint64_t size;
-	int fd = file_open(path, &size), ret;
+	int fd = file_open_regular(path, &size), ret;
 
 	if (fd < 0)
 		return fd;
@@ -119,7 +119,7 @@ int file_begins_with(const char *path, const void *magic, size_t len)
 {
 	uint8_t begin[16];
 	uint64_t size;
-	int fd = file_open(path, &size), ret = 0;
+	int fd = file_open_regular(path, &size), ret = 0;
 
 	if (fd < 0)
 		return fd;

@@ -196,13 +196,22 @@ static int open_elf(struct object *f)
 	return ret ? ret : check_section_table(f);
 }
 
-int object_open(struct object *f, const char *path)
+int object_open_fd(struct object *f, const char *path, int fd, uint64_t len)
 {
 	memset(f, 0, sizeof(*f));
 	f->path = path;
-	f->fd = file_open(path, &f->len);
+	f->fd = fd;
+	f->len = len;
 	f->left = MAX_READ;
-	return f->fd < 0 ? f->fd : open_elf(f);
+	return fd < 0 ? fd : open_elf(f);
+}
+
+int object_open(struct object *f, const char *path)
+{
+	uint64_t len = 0;
+	int fd = file_open_regular(path, &len);
+
+	return object_open_fd(f, path, fd, len);
 }
 
 void object_try_abi(struct object *f)

@@ -100,6 +100,8 @@ struct object {
 
 /* All print their message and return -errno; object_close() always works. */
 int object_open(struct object *f, const char *path);
+/* Takes over a regular file of that length, or the error of opening it. */
+int object_open_fd(struct object *f, const char *path, int fd, uint64_t len);
 /* Uses the trial number if SFrame has none. */
 void object_try_abi(struct object *f);
 /* Text and CFI. */
@@ -112,6 +114,8 @@ int object_read_sframe(struct object *f);
 int object_read_symbols(struct object *f);
 /* Addresses that help to analyse code. */
 int object_read_entries(struct object *f);
+/* All of these that a table is made of; 'cfi_only': of CFI alone. */
+int object_read_sources(struct object *f, bool cfi_only);
 /* Whether a relocation of an object file changes [addr, addr + size). */
 bool object_is_relocated(struct object *f, uint64_t addr, uint64_t size);
 void object_close(struct object *f);
@@ -178,10 +182,10 @@ int object_decompress(struct object *f, size_t index, const GElf_Shdr *shdr,
 int object_no_memory(const struct object *f);
 
 /*
- * file.c: all return -errno, except that file_open() returns the file. It,
+ * file.c: all return -errno, except that file_open_regular() returns the file. It,
  * file_read_whole() and file_begins_with() print their message.
  */
-int file_open(const char *path, uint64_t *len);
+int file_open_regular(const char *path, uint64_t *len);
 /* -ENODATA: the file is too short. */
 int file_read(int fd, uint64_t offset, void *data, size_t len);
 /* Exactly that size, so that ASan sees reads beyond; NULL: no memory. */

@@ -197,7 +197,8 @@ static Elf_Data *read_symbols(struct object *f, size_t index)
 }
 
 /*
- * A linkage table's word holds a function's address if a relocation stores it.
+ * A linkage table's word holds a function's address if a relocation stores it. Most
+ * relocations of a library are relative: they have symbol 0, which has no name.
  */
 static int add_no_return(struct object *f, size_t index, const GElf_Shdr *shdr,
 			 struct addresses *a)
@@ -213,7 +214,7 @@ static int add_no_return(struct object *f, size_t index, const GElf_Shdr *shdr,
 	if (!symbols || !object_section(f, shdr->sh_link, &table))
 		return 0;
 	for (i = 0; i < data->d_size / sizeof(Elf64_Rela) && !ret; i++)
-		if (gelf_getrela(data, i, &rela) &&
+		if (gelf_getrela(data, i, &rela) && GELF_R_SYM(rela.r_info) &&
 		    gelf_getsym(symbols, GELF_R_SYM(rela.r_info), &sym) &&
 		    never_returns(object_string(f, table.sh_link,
 						sym.st_name)))

@@ -253,13 +253,10 @@ static int convert_code(struct converter *cv, const struct cfi_fde *fde,
 
 static void count_function(struct converter *cv)
 {
-	unsigned int i;
-
 	if (cv->affected == 1u << SFG_COVERED)
 		cv->sum->covered_functions++;
-	for (i = 0; i < SFG_R_MAX; i++)
-		cv->sum->affected[i] += cv->affected >> i & 1;
-	cv->affected = 0;
+	for (; cv->affected; cv->affected &= cv->affected - 1)
+		cv->sum->affected[__builtin_ctz(cv->affected)]++;
 }
 
 static const struct cfi_fde *peek(const struct converter *cv, unsigned int i)

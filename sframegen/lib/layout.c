@@ -25,7 +25,7 @@ struct cell {
 	uint32_t best;		/* bytes from this row to the chunk's end */
 	uint16_t rows;		/* in the FDE that starts here */
 	uint8_t as_default;	/* bytes without the start; 0: not possible */
-	uint8_t as_flex;	/* set where some row needs it */
+	uint8_t as_flex;	/* set where an FDE may need it */
 };
 
 struct layout {
@@ -142,14 +142,9 @@ static size_t join_rows(struct layout *l, const struct sfjit_function *fde,
 	return first;
 }
 
-/*
- * DEFAULT or FLEX holds for a whole FDE, so one row that needs FLEX makes all
- * of them FLEX.
- */
 static void cost_rows(struct layout *l, const struct sfjit_row *rows, size_t nr)
 {
 	struct cell *cell = l->cells;
-	bool flex = false;
 	size_t i;
 
 	for (i = 0; i < nr; i++, cell++) {
@@ -158,31 +153,44 @@ static void cost_rows(struct layout *l, const struct sfjit_row *rows, size_t nr)
 		if (sfg_row_is_default(l->arch, &rows[i]))
 			cell->as_default = sfg_row_size(l->arch, &rows[i],
 							false);
-		else
-			flex = true;
 	}
-	for (i = 0; i < nr && flex; i++)
-		l->cells[i].as_flex = sfg_row_size(l->arch, &rows[i], true);
 }
 
 /*
- * Whether one FDE with rows up to 'c', the n-th, costs more than two. Wider
- * starts for many rows cost more than another FDE. So do wider starts for any 2
- * * FDE_COST nearby rows: as an FDE of their own, between two others, they have
- * shorter starts. A longer FDE costs still more.
+ * DEFAULT or FLEX holds for a whole FDE, so one row that needs FLEX makes all
+ * of them FLEX: those that are less than max_rows away from it.
+ */
+static void cost_rows_as_flex(struct layout *l, const struct sfjit_row *rows,
+			      size_t nr)
+{
+	size_t i, at = 0, end;
+
+	for (i = 0; i < nr; i++) {
+		if (l->cells[i].as_default)
+			continue;
+		if (at + l->max_rows <= i)
+			at = i - l->max_rows + 1;
+		end = nr - i < l->max_rows ? nr : i + l->max_rows;
+		for (; at < end; at++)
+			l->cells[at].as_flex = sfg_row_size(l->arch, &rows[at],
+							    true);
+	}
+}
+
+/*
+ * Whether one FDE with rows up to 'c', the n-th, costs more than two. Its starts
+ * have 1 << shift bytes, 1 << before without that row. Wider starts for many rows
+ * cost more than another FDE. So do wider starts for any 2 * FDE_COST nearby rows:
+ * as an FDE of their own, between two others, they have shorter starts. A longer
+ * FDE costs still more.
  */
 #define MANY	(2 * FDE_COST + 1)
 
-static bool is_too_long(const struct cell *cell, const struct cell *c,
-			uint32_t n)
+static bool is_too_long(const struct cell *c, uint32_t n, unsigned int shift,
+			unsigned int before)
 {
-	unsigned int shift = sfg_start_shift(c->start - cell->start);
-	uint32_t before;
-
-	if (!shift || n < 2)
-		return false;
-	before = 1u << sfg_start_shift(c[-1].start - cell->start);
-	if ((n - 1) * ((1u << shift) - before) > FDE_COST)
+	if (shift != before &&
+	    (n - 1) * ((1u << shift) - (1u << before)) > FDE_COST)
 		return true;
 	return n >= MANY && sfg_start_shift(c->start - (c - (MANY - 1))->start) < shift;
 }
@@ -198,18 +206,20 @@ static void settle_cell(struct layout *l, size_t i, size_t nr)
 	uint32_t sum_default = FDE_COST, sum_flex = FDE_COST, n = 0, cost;
 	struct cell *cell = &l->cells[i];
 	uint32_t best = NO_COST, best_n = 0, start = cell->start;
+	unsigned int shift, before = 0;
 	const struct cell *c, *last;
 	bool flex = false;
 
 	last = cell + (nr - i < l->max_rows ? nr - i : l->max_rows);
-	for (c = cell; c != last; c++) {
-		if (is_too_long(cell, c, c - cell + 1))
+	for (c = cell; c != last; c++, before = shift) {
+		shift = sfg_start_shift(c->start - start);
+		if (is_too_long(c, n + 1, shift, before))
 			break;
 		flex |= !c->as_default;
 		sum_default += c->as_default;
 		sum_flex += c->as_flex;
 		cost = (flex ? sum_flex : sum_default) + c[1].best +
-		       (++n << sfg_start_shift(c->start - start));
+		       (++n << shift);
 		if (cost <= best) {
 			best = cost;
 			best_n = n;
@@ -261,6 +271,7 @@ static int layout_chunk(struct layout *l, const struct sfjit_function *fde,
 		return push_fde(l, &chunk);
 	}
 	cost_rows(l, rows, nr);
+	cost_rows_as_flex(l, rows, nr);
 	l->cells[nr].best = 0;
 	for (i = nr; i-- > 0; )
 		settle_cell(l, i, nr);

@@ -7,7 +7,7 @@
  */
 #include "core.h"
 
-static bool rule_fits(const struct sfg_arch *arch,
+static inline bool rule_fits(const struct sfg_arch *arch,
 		      const struct sfjit_rule *rule)
 {
 	if (rule->base == SFJIT_BASE_NONE)
