@@ -168,6 +168,11 @@ kernel:
 series:
 	O=$(O) tools/series $(S)
 
+# BENCH: names of bench/run, by default all
+bench:
+	O=$(O) bench/run $(BENCH)
+	O=$(O) bench/page $(BENCH_OUT)
+
 numbers:
 	Documentation/figures/update --all
 
@@ -178,6 +183,6 @@ clean:
 	O=$(O) tools/clean
 
 .PHONY: all tests arch-tests unit-programs diff-programs check kernel-tree \
-	kernel series numbers man clean install
+	kernel series bench numbers man clean install
 .DELETE_ON_ERROR:
 .SECONDARY:

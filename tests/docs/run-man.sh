@@ -26,6 +26,7 @@ fi
 	"$sfjit" --help
 	"$sfjit" run --help
 	"$sfjit" ps --help
+	"$sfjit" daemon --help
 	"$sfjit" doctor --help
 	"$sfjit" cache --help
 } | grep -v call-graph | grep -oE -- '--[a-z]+' | sort -u >"$tmp/options"

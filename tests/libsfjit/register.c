@@ -27,7 +27,7 @@ static void test_register_arguments(void)
 	IS("key", call.key, 5);
 	IS("address", call.address, (long)section);
 	IS("length", call.length, 58);
-	IS("opts.size", call.opts.size, SFRAME_WINDOW_OPTS_SIZE_VER1);
+	IS("opts.size", call.opts.size, SFRAME_WINDOW_OPTS_SIZE_VER0);
 	IS("opts.flags", call.opts.flags, 0);
 	IS("opts.text_start", call.opts.text_start, (long)text);
 	IS("opts.text_length", call.opts.text_length, 32);
@@ -46,7 +46,7 @@ static void test_bias(void)
 	   sfjit_register_biased(8, section, 58, text, 32, -4096UL), 0);
 	IS("its key", call.key, 8);
 	IS("its bias", call.opts.text_bias, -4096);
-	IS("its size", call.opts.size, SFRAME_WINDOW_OPTS_SIZE_VER1);
+	IS("its size", call.opts.size, SFRAME_WINDOW_OPTS_SIZE_VER0);
 	IS("its flags", call.opts.flags, 0);
 	IS("its text", call.opts.text_start, (long)text);
 	IS("its range", call.opts.text_length, 32);
@@ -159,7 +159,7 @@ static void test_text_of(unsigned int what, unsigned int kind)
 	IS("its option", call.option, PR_SFRAME_REGISTER);
 	IS("its key", call.key, 5);
 	is_table_of(kind);
-	IS("its size", call.opts.size, SFRAME_WINDOW_OPTS_SIZE_VER1);
+	IS("its size", call.opts.size, SFRAME_WINDOW_OPTS_SIZE_VER0);
 	IS("its flags", call.opts.flags, 0);
 	IS("its text", call.opts.text_start, (long)text);
 	IS("its range", call.opts.text_length, 32);

@@ -70,6 +70,7 @@ ends "converted: the same" explain-table complete
 profile cpu-clock fp "$run/explain-table"
 ends "fp: call frame information alone" explain-table \
 	"explain-table its call frame information was not used"
+cp "$tmp/data" "$tmp/alone"
 profile cpu-clock dwarf "$run/explain-gap"
 ends "dwarf: a function without" explain-gap \
 	"explain-gap no rule for the address"
@@ -124,6 +125,21 @@ if [ -e "$O/lib/sfjit/libsfjit-preload.so" ]; then
 	is "without: nothing else" 0 \
 		"$("$sfjit" explain "$tmp/data" | grep -c "sfjit doctor")"
 fi
+
+# Beside a daemon, with a library in the place of the kernel.
+beside="env KERNEL=$tmp/kernel LD_PRELOAD=$run/daemon-kernel.so"
+mkdir -p "$tmp/kernel/proc"
+$beside "$sfjit" daemon &
+daemon=$!
+mkdir "$tmp/kernel/proc/$daemon"
+until [ -e "$tmp/kernel/ring.0" ]; do :; done
+like "beside sfjit daemon" "*fix: record again if sfjit ps --files shows*" \
+	"$($beside "$sfjit" explain "$tmp/alone")"
+kill $daemon
+wait $daemon
+rm -r "$tmp/kernel/proc/$daemon"
+like "after it" "*fix: sfjit record on any kernel; *" \
+	"$($beside "$sfjit" explain "$tmp/alone")"
 
 is "two files: status" 125 "$("$sfjit" explain a b >"$tmp/out" 2>&1; echo $?)"
 is "no such file" "sfjit: $tmp/none: No such file or directory

@@ -55,6 +55,7 @@ if [ ! -e /proc/self/sframe ]; then
 	                  fix: see kernel
 	ok      perf      perf $(perf version | cut -d' ' -f3) knows fp,defer
 	ok      module    $preload
+	ok      daemon    no sfjit daemon was found
 	END
 	same "a kernel without windows" "$tmp/want" "$tmp/text"
 	is "a kernel without windows: status" 2 "$status"
@@ -76,6 +77,7 @@ ok  fp,defer  a sample has the callers of code without frame pointers
 ok  perf      perf $(perf version | cut -d' ' -f3) knows fp,defer
 ok  module    $preload
 ok  cache     $XDG_CACHE_HOME/sfjit is made by the first sfjit run
+ok  daemon    no sfjit daemon was found
 END
 examine
 same "all is well" "$well" "$tmp/doctor"
@@ -84,17 +86,6 @@ is "all is well: fits on a terminal" "" \
 	"$(awk 'length > 80 || NR > 24' "$tmp/doctor")"
 says_the_same "all is well: JSON" 0
 
-with kernel/sframe_walk_us 0 finds "windows turned off" deadline 2 \
-	"broken deadline kernel.sframe_walk_us is 0
-windows are turned off; the kernel follows frame pointers
-fix: sysctl kernel.sframe_walk_us=250"
-is "windows turned off: samples" "broken fp $lacking
-fix: see deadline" "$(finding fp)"
-with kernel/sframe_walk_us 0 says_the_same "windows turned off: JSON" 2
-is "windows turned off: deferred samples" "broken fp,defer \
-a sample lacks the callers of code without frame pointers
---call-graph=fp,defer does not read in missing pages
-fix: see deadline" "$(finding fp,defer)"
 # The sample may take longer.
 with kernel/sframe_walk_us 249 finds "a shorter deadline" deadline "[12]" \
 	"limited deadline kernel.sframe_walk_us is 249

@@ -50,7 +50,7 @@ for name in edges python; do
 	is "$name without: none is complete" 0 "$(share $name)"
 	"$sfjit" explain "$tmp/$name" >"$tmp/text"
 	is "$name without: what to do" 1 "$(grep -cx "    fix: sfjit record on any \
-kernel; sfjit run on one with windows" "$tmp/text")"
+kernel; sfjit run or sfjit daemon on one with windows" "$tmp/text")"
 	is "$name without: no word of those who used sfjit run" 0 \
 		"$(grep -c "sfjit doctor" "$tmp/text")"
 done

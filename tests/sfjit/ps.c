@@ -826,6 +826,79 @@ static void test_reader_is_gone(void)
 	remove_process("7");
 }
 
+/* A descriptor in a directory that is as /proc/PID. */
+static void put_held(const char *pid, const char *fd, const char *link,
+		     const char *info)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s/fd", pid);
+	mkdir(in_proc(name), 0755);
+	snprintf(name, sizeof(name), "%s/fdinfo", pid);
+	mkdir(in_proc(name), 0755);
+	snprintf(name, sizeof(name), "%s/fd/%s", pid, fd);
+	MUST(!symlink(link, in_proc(name)));
+	snprintf(name, sizeof(name), "%s/fdinfo/%s", pid, fd);
+	put(name, "%s", info);
+}
+
+static const char *run_files(bool json)
+{
+	static char *text;
+	size_t size;
+	struct ps_options options = { .proc = proc, .json = json };
+
+	free(text);
+	options.out = options.err = open_memstream(&text, &size);
+	MUST(options.out);
+	ps_files(&options);
+	fclose(options.out);
+	return text;
+}
+
+#define LINK	"anon_inode:[sframe_files]"
+
+static const char held[] =
+"pos:\t0\nflags:\t02000002\ntables 3 700\nno_fde 7\n"
+"table 1 08:01 12 1000-80000 500 current\n"
+"table 2 08:01 12 90000-90010 80 changed\n"
+"table 3 00:1b 9 0-20 120 current more words\n"
+"table x\n";
+
+/* The service's descriptor is also its manager's. */
+static void test_files(void)
+{
+	is("no tables of files", run_files(false), "TEXT  BYTES  STATE  FILE\n"
+	   "0 tables of 0 files, 0 bytes\n");
+	is("no tables of files: JSON", run_files(true), "[]\n");
+	make_process("1", "systemd", "", "");
+	make_process("7", "x", "", maps);
+	put_held("1", "40", LINK, held);
+	put_held("7", "3", LINK, held);
+	put_held("7", "4", LINK " (deleted)", held);
+	put_held("7", "5", "anon_inode:[eventfd]", held);
+	is("tables of files", run_files(false),
+	   "TEXT         BYTES  STATE    FILE\n"
+	   "0-20           120  current  00:1b:9\n"
+	   "1000-80000     500  current  /usr/bin/a program\n"
+	   "90000-90010     80  changed  /usr/bin/a program\n"
+	   "3 tables of 2 files, 700 bytes\n");
+	is("tables of files: JSON", run_files(true),
+	   "[{\"file\": null, \"device\": \"00:1b\", \"inode\": 9, "
+	   "\"text_start\": \"0x0\", \"text_end\": \"0x20\", "
+	   "\"bytes\": 120, \"state\": \"current\"},\n"
+	   "{\"file\": \"/usr/bin/a program\", \"device\": \"08:01\", "
+	   "\"inode\": 12, \"text_start\": \"0x1000\", "
+	   "\"text_end\": \"0x80000\", \"bytes\": 500, "
+	   "\"state\": \"current\"},\n"
+	   "{\"file\": \"/usr/bin/a program\", \"device\": \"08:01\", "
+	   "\"inode\": 12, \"text_start\": \"0x90000\", "
+	   "\"text_end\": \"0x90010\", \"bytes\": 80, "
+	   "\"state\": \"changed\"}]\n");
+	remove_process("1");
+	remove_process("7");
+}
+
 int main(void)
 {
 	MUST(mkdtemp(proc));
@@ -847,6 +920,7 @@ int main(void)
 	test_perf_maps();
 	test_hostile_maps();
 	test_reader_is_gone();
+	test_files();
 	remove_process("");
 	return finish();
 }

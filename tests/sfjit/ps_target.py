@@ -17,7 +17,7 @@ start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
 memory[PAGE:PAGE + 32] = struct.pack('<HBBBBHQIIQ', 0x5053, 1, 3, 0, 0, 1, 0,
                                      0, 0, 0)
 opts = ctypes.create_string_buffer(
-    struct.pack('<IIQQII', 32, 0, start, 256, PACKED, 0))
+    struct.pack('<IIQQIIQ', 40, 0, start, 256, PACKED, 0, 0))
 prctl = ctypes.CDLL(None, use_errno=True).prctl
 prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
 if prctl(REGISTER, 7, start + PAGE, 200, ctypes.addressof(opts)):

@@ -13,7 +13,7 @@ plain_tests += $(if $(sfjit_attach),sfjit/attach-engine)
 endif
 $T/sfjit/ps: private libs := -pthread
 $T/sfjit/ps: $(call objects,$(addprefix userspace/sfjit/,ps*.c printable.c \
-	reasons.c util.c),san/)
+	reasons.c util.c file_tables.c),san/)
 $T/sfjit/inject-table: $(call objects,$(addprefix userspace/sfjit/perfdata/, \
 	table.c ends.c),san/)
 
@@ -61,7 +61,18 @@ $(sfjit_programs)/inject-edges: tests/sfjit/inject/edges.c \
 $(sfjit_programs)/record-fork: tests/sfjit/record-fork.c
 	$(program)
 
+# A kernel for sfjit daemon, and programs: with a second executable segment, in the vDSO,
+# and short ones.
+$(sfjit_programs)/daemon-kernel.so: tests/sfjit/daemon/kernel.c
+	$(program) -shared -fPIC -Iuserspace/sfjit -Iuserspace/sfjit/daemon -ldl
+$(sfjit_programs)/daemon-two-segments: tests/sfjit/daemon/two_segments.c
+	$(program) -static -Wl,--section-start=.far=0x500000
+$(sfjit_programs)/daemon-clock $(sfjit_programs)/daemon-short: \
+		$(sfjit_programs)/daemon-%: tests/sfjit/daemon/%.c
+	$(program) -O2 -fomit-frame-pointer
+
 TESTS += $(if $(amd64),$(if $(sfjit_attach),$(addprefix $(sfjit_programs)/, \
 	attach-target attach-odd attach-no-call)) $(if $(perfdata),$(explain) \
 	$(addprefix $(sfjit_programs)/, inject-fake inject-mutate inject-edges \
-	record-fork)))
+	record-fork daemon-kernel.so daemon-clock daemon-short \
+	daemon-two-segments)))

@@ -304,9 +304,23 @@ static bool find_go(const struct dl_phdr_info *info,
 	return false;
 }
 
+/* Go's runtime alone has six times as much. */
+#define GO_TEXT_LEAST	65536
+
+/* A library of data, such as ICU's of 30 MB, is not worth the search. */
+static bool may_have_go(const struct image *image)
+{
+	uint64_t len = 0;
+	size_t i;
+
+	for (i = 0; i < image->nr_text; i++)
+		len += image->text[i].len;
+	return len >= GO_TEXT_LEAST;
+}
+
 bool image_find_go(struct image *image)
 {
-	if (!image->searched_go)
+	if (!image->searched_go && may_have_go(image))
 		image->has_go = find_go(image->info, image->text,
 					image->nr_text, &image->go);
 	image->searched_go = true;

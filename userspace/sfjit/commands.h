@@ -43,6 +43,7 @@ int command_cache(int argc, char **argv);
 __attribute__((weak)) int command_attach(int argc, char **argv);
 __attribute__((weak)) int command_detach(int argc, char **argv);
 /* Not in programs for other machines than the one they are built on. */
+__attribute__((weak)) int command_daemon(int argc, char **argv);
 __attribute__((weak)) int command_explain(int argc, char **argv);
 __attribute__((weak)) int command_inject(int argc, char **argv);
 __attribute__((weak)) int command_record(int argc, char **argv);

@@ -101,6 +101,7 @@ static int examine(bool json)
 	doctor_check_perf(&doctor);
 	doctor_check_module(&doctor);
 	doctor_check_cache(&doctor);
+	doctor_check_daemon(&doctor);
 	if (json)
 		print_json(&doctor);
 	else

@@ -62,5 +62,6 @@ void doctor_check_samples(struct doctor *doctor);
 void doctor_check_perf(struct doctor *doctor);
 void doctor_check_module(struct doctor *doctor);
 void doctor_check_cache(struct doctor *doctor);
+void doctor_check_daemon(struct doctor *doctor);
 
 #endif /* SFJIT_RUN_DOCTOR_H */

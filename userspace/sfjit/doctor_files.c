@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
-/* The module that programs load, and the cache of its tables. */
+/* The module that programs load, the cache of its tables, and tables of files. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +14,7 @@
 #include "../preload/cache_dir.h"
 #include "doctor.h"
 #include "library.h"
+#include "ps.h"
 #include "util.h"
 
 #define LITTLE_ROOM	(16UL << 20)
@@ -165,4 +166,16 @@ void doctor_check_cache(struct doctor *doctor)
 	cache_dir_init(environ);
 	check_own(doctor);
 	check_shared(doctor);
+}
+
+void doctor_check_daemon(struct doctor *doctor)
+{
+	size_t files;
+
+	if (ps_count_files("/proc", &files))
+		doctor_say(doctor, "daemon", NULL,
+			   "sfjit daemon has given %zu files a table", files);
+	else
+		doctor_say(doctor, "daemon", NULL,
+			   "no sfjit daemon was found");
 }

@@ -35,10 +35,6 @@ static const struct doctor_advice old_kernel = {
 }, filter = {
 	DOCTOR_BROKEN, "programs started here get no windows",
 	"let prctl(0x53464a31 to 0x53464a33, ...) pass",
-}, turned_off = {
-	DOCTOR_BROKEN,
-	"windows are turned off; the kernel follows frame pointers",
-	"sysctl kernel.sframe_walk_us=250",
 }, hurried = {
 	DOCTOR_LIMITED, "long walks are truncated (reason: deadline)",
 	"sysctl kernel.sframe_walk_us=250",
@@ -145,11 +141,8 @@ static void check_deadline(struct doctor *doctor)
 
 	if (us < 0)
 		return;
-	doctor_say(doctor, "deadline", us >= WALK_US ? NULL :
-		   us ? &hurried : &turned_off,
+	doctor_say(doctor, "deadline", us >= WALK_US ? NULL : &hurried,
 		   "kernel.sframe_walk_us is %ld", us);
-	if (!us)
-		doctor->no_windows = "deadline";
 }
 
 static void check_limit(struct doctor *doctor, long limit)

@@ -14,6 +14,7 @@
 
 #include "commands.h"
 #include "convert.h"
+#include "file_tables.h"
 #include "library.h"
 #include "printable.h"
 #include "reasons.h"
@@ -58,7 +59,8 @@ static const struct option long_options[] = {
 #define COPY		BIT(0)
 #define CHAIN		BIT(1)
 #define LAUNCHED	BIT(2)
-#define ANY		(COPY | CHAIN | LAUNCHED)
+#define BESIDE_DAEMON	BIT(3)
+#define ANY		(COPY | CHAIN | LAUNCHED | BESIDE_DAEMON)
 
 /* The first that fits. */
 static const struct {
@@ -106,18 +108,44 @@ static const struct {
 	{ SFJIT_STACKS_STOPPED, LAUNCHED, ANYWHERE,
 	  "sfjit doctor shows whether the kernel has windows, sfjit run "
 	  "--reasons why walks end" },
+	{ SFJIT_STACKS_STOPPED, BESIDE_DAEMON, BIT(PERFDATA_FILE),
+	  "record again if sfjit ps --files shows a table of the file; if "
+	  "not, sfjit daemon --verbose says why" },
 	{ SFJIT_STACKS_STOPPED, ANY, ANYWHERE,
-	  "sfjit record on any kernel; sfjit run on one with windows" },
+	  "sfjit record on any kernel; sfjit run or sfjit daemon on one with "
+	  "windows" },
 	{ PERFDATA_NOT_DEFERRED, ANY, ANYWHERE,
 	  "none: the thread did not return to user space, or perf lost the "
 	  "event" },
 };
 
+static void note_daemon(void *arg, const char *dir, int fd)
+{
+	bool *is_there = arg;
+
+	(void)dir;
+	(void)fd;
+	*is_there = true;
+}
+
+/* One that holds tables of files now, and may have done so at the recording. */
+static bool daemon_is_there(void)
+{
+	static bool looked, is_there;
+
+	if (!looked)
+		file_tables_find("/proc", note_daemon, &is_there);
+	looked = true;
+	return is_there;
+}
+
 static unsigned int recorded(const struct perfdata_end *end)
 {
 	if (!end->chain)
 		return COPY;
-	return end->launched ? LAUNCHED : CHAIN;
+	if (end->launched)
+		return LAUNCHED;
+	return daemon_is_there() ? BESIDE_DAEMON : CHAIN;
 }
 
 /* The fix, in one line. */

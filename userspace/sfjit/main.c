@@ -30,6 +30,8 @@ static const struct {
 	{ "detach", command_detach, "PID", "removes them" },
 	{ "ps", command_ps, "[OPTION]... [PID]...",
 	  "prints the windows of running processes" },
+	{ "daemon", command_daemon, "[OPTION]...",
+	  "gives the kernel tables for the files of all processes" },
 	{ "doctor", command_doctor, "[OPTION]...",
 	  "finds out what keeps stacks from being complete here" },
 	{ "cache", command_cache,

@@ -20,10 +20,12 @@ static const char usage[] =
 "walks through them ended. Without PID: a line for each process that has\n"
 "windows, of those you may read.\n"
 "\n"
+"  -f, --files     the tables that daemons have given to files, instead\n"
 "  -j, --json      for programs\n"
 "  -h, --help      print this\n";
 
 static const struct option long_options[] = {
+	{ "files", no_argument, NULL, 'f' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
 	{ },
@@ -196,6 +198,20 @@ static void complain_of_maps(const struct listing *list)
 	      list->options->err);
 }
 
+static int end_output(const struct ps_options *options, int ret)
+{
+	if (!fflush(options->out) && !ferror(options->out))
+		return ret;
+	complain_of_process(options, "output", errno);
+	return EXIT_OURS;
+}
+
+static int list_files(const struct ps_options *options)
+{
+	ps_files(options);
+	return end_output(options, 0);
+}
+
 int ps(const struct ps_options *options, char **pids, int nr)
 {
 	struct listing list = {
@@ -217,9 +233,12 @@ int ps(const struct ps_options *options, char **pids, int nr)
 	if (options->json)
 		fputs("]\n", options->out);
 	complain_of_maps(&list);
-	if (!fflush(options->out) && !ferror(options->out))
-		return ret;
-	complain_of_process(options, "output", errno);
+	return end_output(options, ret);
+}
+
+static int refuse_usage(void)
+{
+	fputs(usage, stderr);
 	return EXIT_OURS;
 }
 
@@ -228,18 +247,21 @@ int command_ps(int argc, char **argv)
 	struct ps_options options = {
 		"/proc", false, stdout, stderr, MAP_MS
 	};
+	bool files = false;
 	int c;
 
 	optind = 1;
-	while ((c = getopt_long(argc, argv, "+jh", long_options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+fjh", long_options,
+				NULL)) != -1) {
 		if (c == 'h')
 			return print_help(usage);
-		if (c != 'j') {
-			fputs(usage, stderr);
-			return EXIT_OURS;
-		}
-		options.json = true;
+		if (c == '?')
+			return refuse_usage();
+		files |= c == 'f';
+		options.json |= c == 'j';
 	}
+	if (files)
+		return optind < argc ? refuse_usage() : list_files(&options);
 	/* If it is ignored, the number of a child is free at once for reuse. */
 	signal(SIGCHLD, SIG_DFL);
 	return ps(&options, argv + optind, argc - optind);

@@ -118,4 +118,10 @@ struct ps_options {
 /* sfjit ps: these processes, or a line for each that has windows. */
 int ps(const struct ps_options *options, char **pids, int nr);
 
+/* sfjit ps --files: the tables that belong to files. */
+void ps_files(const struct ps_options *options);
+
+/* How many files have one. False: no daemon runs, of those you may look into. */
+bool ps_count_files(const char *proc, size_t *files);
+
 #endif /* SFJIT_RUN_PS_H */

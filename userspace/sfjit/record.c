@@ -369,6 +369,22 @@ static int convert_all(const struct recording *r, int fd, struct target *out,
 	return ret;
 }
 
+/*
+ * perf loses samples while it waits for room in the pipe, and it waits when the first
+ * stack in a large file has that file's CFI read. A pipe takes memory only when it fills,
+ * but its list of pages is contiguous: less may be all there is.
+ */
+#define PIPE_MOST	(64 << 20)
+#define PIPE_USUAL	(1 << 20)	/* what Linux lets any user have */
+
+static void enlarge(int pipe)
+{
+	int size = PIPE_MOST;
+
+	while (size >= PIPE_USUAL && fcntl(pipe, F_SETPIPE_SZ, size) < 0)
+		size /= 2;
+}
+
 static int start_perf(const struct recording *r, const struct target *out)
 {
 	int fds[2];
@@ -377,6 +393,7 @@ static int start_perf(const struct recording *r, const struct target *out)
 		fprintf(stderr, "sfjit: pipe: %s\n", strerror(errno));
 		return -1;
 	}
+	enlarge(fds[1]);
 	begin_signals();
 	perf = fork();
 	if (!perf)

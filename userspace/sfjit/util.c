@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
+#include <ctype.h>
+#include <dirent.h>
 #include <grow.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +45,24 @@ int child_try(void (*attempt)(void *trial), void *trial, size_t size)
 	memcpy(trial, shared, size);
 	munmap(shared, size);
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+void each_process(const char *proc, process_take take, void *arg)
+{
+	DIR *processes = opendir(proc);
+	struct dirent *entry;
+	char *dir;
+
+	while (processes && (entry = readdir(processes))) {
+		if (!isdigit((unsigned char)*entry->d_name))
+			continue;
+		check_alloc(asprintf(&dir, "%s/%s", proc, entry->d_name) < 0 ?
+			    NULL : dir);
+		take(arg, dir, atoi(entry->d_name));
+		free(dir);
+	}
+	if (processes)
+		closedir(processes);
 }
 
 bool names_have(const struct names *names, const char *name)

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* Returns a pointer from malloc() or the like; exits if it is NULL. */
 void *check_alloc(void *allocated);
@@ -22,6 +23,12 @@ void check_grow(void *array, size_t *max, size_t nr, size_t size);
  * Returns 0, or the signal that ended the child.
  */
 int child_try(void (*attempt)(void *trial), void *trial, size_t size);
+
+/* Takes the directory and the number of a process. */
+typedef void (*process_take)(void *arg, const char *dir, pid_t pid);
+
+/* Calls 'take' for each process of this directory, which is /proc or like it. */
+void each_process(const char *proc, process_take take, void *arg);
 
 /* A list of names, each of them once, in the order of coming. */
 struct names {

@@ -10,11 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WORKERS		3
-#define NUMBERS		2000
-#define NOINLINE	__attribute__((noipa))
+#include "sort.h"
 
-static long numbers[NUMBERS];
+#define WORKERS		3
 
 static long cpu_ms(void)
 {
@@ -22,23 +20,6 @@ static long cpu_ms(void)
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-NOINLINE static int compare(const void *a, const void *b)
-{
-	long x = *(const long *)a, y = *(const long *)b;
-
-	return (x > y) - (x < y);
-}
-
-NOINLINE static void sort_once(void)
-{
-	int i;
-
-	for (i = 0; i < NUMBERS; i++)
-		numbers[i] = (i * 7919L) % NUMBERS;
-	qsort(numbers, NUMBERS, sizeof(*numbers), compare);
-	__asm__ volatile("" ::: "memory");
 }
 
 NOINLINE static void work(long ms)

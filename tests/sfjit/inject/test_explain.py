@@ -367,8 +367,8 @@ def test_for_a_terminal():
         '1 more have no stack of user space\n\n'
         'SAMPLES    SHARE  MODULE  WHY STACKS END THERE\n'
         '      3  75.00 %  401     ' + UNUSED + '\n\n' + UNUSED + '\n'
-        '    fix: sfjit record on any kernel; sfjit run on one with '
-        'windows\n')
+        '    fix: sfjit record on any kernel; sfjit run or sfjit daemon on '
+        'one with windows\n')
 
 
 def test_the_recording_is_named_as_for_perf():

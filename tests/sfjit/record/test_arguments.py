@@ -37,6 +37,12 @@ def gives(words, options, command, output='perf.data'):
     same(files(), {output: RECORDED})
 
 
+def test_perf_does_not_wait_for_room():
+    gives(['true'], [], ['true'])
+    with open(os.path.join(FAKE, 'pipe'), encoding='utf-8') as file:
+        assert int(file.read()) >= 1 << 20
+
+
 def test_the_command_has_options():
     begin(foo=OLD)
     script = 'test "$1 $2 $3" = "-o foo foo.c"'

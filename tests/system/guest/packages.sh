@@ -31,6 +31,7 @@ for library in libsfjit libsfjit-stacks; do
 done
 holds sfjit-tools /usr/bin/sfjit /usr/bin/sframegen \
 	/usr/lib/sfjit/libsfjit-preload.so /usr/lib/sfjit/libsfjit-hotspot.so \
+	/usr/lib/systemd/system/sfjit-daemon.service \
 	/usr/share/man/man1/sfjit-attach.1.gz \
 	/usr/share/man/man1/sfjit.1.gz \
 	/usr/share/man/man1/sfjit-explain.1.gz \

@@ -35,7 +35,9 @@ struct state {
 };
 
 /*
- * @state_of:	for each byte of the code 1 + the index of its state, or 0
+ * @state_of:	for each byte of the code 1 + the index of its state, or 0. Few
+ *		instructions change a state, so many bytes have the same one,
+ *		and a state is never changed
  * @todo:	instructions whose state changed
  * @inside:	for each byte: inside an instruction, but not its first byte
  * @lost:	for each byte: paths meet with different stack pointers
@@ -103,6 +105,29 @@ static bool join(struct state *to, const struct state *from)
 	return changed;
 }
 
+static const struct state *state_at(const struct flow *f, uint32_t at)
+{
+	return &f->states[f->state_of[at] - 1];
+}
+
+static void set_state(struct flow *f, uint32_t at, const struct state *state)
+{
+	if (!grow_flow(f, &f->states, &f->max_states, f->nr_states,
+		       sizeof(*f->states)))
+		return;
+	f->states[f->nr_states++] = *state;
+	f->state_of[at] = f->nr_states;
+	push_todo(f, at);
+}
+
+static void join_state(struct flow *f, uint32_t at, const struct state *state)
+{
+	struct state joined = *state_at(f, at);
+
+	if (join(&joined, state))
+		set_state(f, at, &joined);
+}
+
 /*
  * After a place where the stack pointer is lost, anchors change. So the
  * analysis restarts with that place known. Each round finds one place; code
@@ -112,7 +137,7 @@ static bool join(struct state *to, const struct state *from)
 
 static bool loses_sp(struct flow *f, int64_t at, const struct state *state)
 {
-	struct value sp = f->states[f->state_of[at] - 1].reg[RSP];
+	struct value sp = state_at(f, at)->reg[RSP];
 
 	if (sp.sym == UNKNOWN || is_same_value(sp, state->reg[RSP]) ||
 	    f->lost[at] || f->rounds == MAX_ROUNDS)
@@ -129,19 +154,23 @@ static void reach_block(struct flow *f, int64_t at, struct state *state)
 		return;
 	if (f->lost[at])
 		state->reg[RSP] = unknown;
-	if (f->state_of[at]) {
-		if (loses_sp(f, at, state))
-			return;
-		if (join(&f->states[f->state_of[at] - 1], state))
-			push_todo(f, at);
+	if (!f->state_of[at])
+		set_state(f, at, state);
+	else if (!loses_sp(f, at, state))
+		join_state(f, at, state);
+}
+
+/* Goes on at @next with the state after the instruction at @at. */
+static void reach_next(struct flow *f, int64_t next, struct state *state,
+		       uint32_t at)
+{
+	if (next >= f->code->size || f->lost[next] || f->state_of[next] ||
+	    f->again || memcmp(state, state_at(f, at), sizeof(*state))) {
+		reach_block(f, next, state);
 		return;
 	}
-	if (!grow_flow(f, &f->states, &f->max_states, f->nr_states,
-		       sizeof(*f->states)))
-		return;
-	f->states[f->nr_states++] = *state;
-	f->state_of[at] = f->nr_states;
-	push_todo(f, at);
+	f->state_of[next] = f->state_of[at];
+	push_todo(f, next);
 }
 
 /* ---- Entries --------------------------------------------------------- */
@@ -455,15 +484,12 @@ static void apply_insn(struct flow *f, struct state *s, const struct insn *insn,
 		       uint32_t at)
 {
 	uint32_t changed;
-	int i;
 
 	if (apply_push_or_pop(f, s, insn, at) || apply_add(f, s, insn, at) ||
 	    apply_move(s, insn))
 		return;
-	changed = sfg_insn_changes(insn);
-	for (i = 0; i < NR_REGS; i++)
-		if (changed & 1u << i)
-			s->reg[i] = unknown;
+	for (changed = sfg_insn_changes(insn); changed; changed &= changed - 1)
+		s->reg[__builtin_ctz(changed)] = unknown;
 }
 
 /* ---- Where it goes --------------------------------------------------- */
@@ -513,7 +539,7 @@ static void follow_call(struct flow *f, struct state *s,
 
 static void follow_block(struct flow *f, uint32_t at)
 {
-	struct state s = f->states[f->state_of[at] - 1], other;
+	struct state s = *state_at(f, at), other;
 	struct insn insn;
 	int64_t next;
 
@@ -524,7 +550,7 @@ static void follow_block(struct flow *f, uint32_t at)
 	if (sfg_insn_jumps_if(&insn)) {
 		other = s;
 		reach_block(f, next + insn.imm, &other);
-		reach_block(f, next, &s);
+		reach_next(f, next, &s, at);
 	} else if (is_direct(&insn, 0xe9, 0xeb)) {
 		reach_block(f, next + insn.imm, &s);
 	} else if (is_direct(&insn, 0xe8, 0xe8) ||
@@ -532,7 +558,7 @@ static void follow_block(struct flow *f, uint32_t at)
 		follow_call(f, &s, &insn, next);
 	} else if (!is_end(&insn)) {
 		apply_insn(f, &s, &insn, at);
-		reach_block(f, next, &s);
+		reach_next(f, next, &s, at);
 	}
 }
 
@@ -746,23 +772,30 @@ static void extend_returned_to(struct flow *f)
 		f->state_of[at - 1] = f->state_of[at];
 }
 
+static void add_flow_row(struct flow *f, struct flow_rows *rows, size_t *max,
+			 uint32_t at)
+{
+	struct sfjit_row row = make_flow_row(f->state_of[at] ?
+					     state_at(f, at) : NULL,
+					     at ? at + f->code->lead : 0);
+
+	if (rows->nr && same_rules(&rows->rows[rows->nr - 1], &row))
+		return;
+	if (grow_flow(f, &rows->rows, max, rows->nr, sizeof(row)))
+		rows->rows[rows->nr++] = row;
+}
+
 static void collect_flow_rows(struct flow *f, struct flow_rows *rows)
 {
-	struct sfjit_row row;
+	uint32_t at, last = 0;
 	size_t max = 0;
-	uint32_t at;
 
-	for (at = 0; at < f->code->size; at++) {
+	for (at = 0; at < f->code->size && !f->no_memory; at++) {
 		if (f->inside[at] && !f->state_of[at])
 			continue;
-		row = make_flow_row(f->state_of[at] ?
-				    &f->states[f->state_of[at] - 1] : NULL,
-				    at ? at + f->code->lead : 0);
-		if (rows->nr && same_rules(&rows->rows[rows->nr - 1], &row))
-			continue;
-		if (!grow_flow(f, &rows->rows, &max, rows->nr, sizeof(row)))
-			return;
-		rows->rows[rows->nr++] = row;
+		if (!at || f->state_of[at] != f->state_of[last])
+			add_flow_row(f, rows, &max, at);
+		last = at;
 	}
 }
 
