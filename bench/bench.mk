@@ -10,7 +10,7 @@ room.$(bench_machine) := $(room.bench/guest)
 bench_host := $(addprefix $(O)/bench/bin/, area encode lookup publish walk-cfi \
 	$(if $(sfjit_attach),attach))
 bench_guest := $(addprefix $T/bench/, free-list hostile live-growth plain/bin/sfjit \
-	start walk windows $(if $(python_dir),_sample.so))
+	spent start walk windows $(if $(python_dir),_sample.so))
 TESTS += $(if $(amd64),$(bench_host) $(bench_guest))
 
 bench-programs: all $(bench_host) $(bench_guest)

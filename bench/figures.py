@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # SPDX-FileCopyrightText: 2026 The sfjit authors
-"""What the programs here share that make JSON of measured lines.
+"""What the programs share that make or show JSON of measured lines.
 
 The JSON names its "command", and has "figures" for bench/report:
 
@@ -30,6 +30,22 @@ def figure(name, value, unit, peer=None, peer_value=None, aim=None):
             'peer_value': peer_value,
             'ratio': ratio(value, peer_value) if peer_value else None,
             'aim': aim}
+
+
+def find(figures, name, peer=''):
+    """The figure of this name whose peer begins like this."""
+    return next(f for f in figures if f['name'] == name and
+                (f['peer'] or '').startswith(peer))
+
+
+def csv_table(widths, rows):
+    """A table of reStructuredText; the first row is its head."""
+    lines = ['.. csv-table::', '   :header-rows: 1', '   :widths: ' + widths,
+             '']
+    for row in rows:
+        lines.append('   ' + ','.join('"%s"' % cell.replace('"', '""')
+                                      for cell in row))
+    return '\n'.join(lines) + '\n'
 
 
 def list_table(rows):

@@ -24,5 +24,6 @@ extern const struct shape shape_arg;	/* slots of ARG windows */
 extern const struct shape shape_rbp;	/* those that save rbp */
 extern const struct shape shape_table;	/* code with table in file ARG */
 extern const struct shape shape_packed;	/* and with ARG.packed in its place */
+extern const struct shape shape_file;	/* and with that as the table of a file */
 
 #endif /* BENCH_SHAPE_H */

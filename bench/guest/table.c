@@ -4,8 +4,12 @@
  * Stacks of code described by a table of `sframegen --elf'. Each byte of the
  * code is equally likely to be the last one of a call.
  */
+#define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -24,6 +28,7 @@ static struct sfg_section table;
 static uint64_t text_start, text_end, text_map;
 static void *packed_table;
 static size_t packed_size;
+static int files;
 
 static void *read_file(const char *path, size_t *size)
 {
@@ -55,14 +60,21 @@ static void open_table(void *data, size_t size)
 	text_end = last.fde.addr + last.fde.size;
 }
 
+/* The section is made for address 0. Returns its size. */
+static void *read_table(const char *path, size_t *size)
+{
+	void *data = read_file(path, size);
+
+	sfg_rebase(data, *size, -(intptr_t)data);
+	open_table(data, *size);
+	return data;
+}
+
 static void map_table(const char *path)
 {
 	size_t size;
-	void *data = read_file(path, &size);
+	void *data = read_table(path, &size);
 
-	/* The section is made for address 0; text is mapped next. */
-	sfg_rebase(data, size, -(intptr_t)data);
-	open_table(data, size);
 	text_map = (uintptr_t)map_memory(text_end, PROT_READ | PROT_EXEC);
 	sfg_rebase(data, size, text_map);
 	open_table(data, size);
@@ -77,20 +89,78 @@ static void enter_table(const char *path)
 }
 
 /* The packed table of the same code is in a file beside the section. */
+static void read_packed(const char *path)
+{
+	char packed[4096];
+
+	snprintf(packed, sizeof(packed), "%s.packed", path);
+	packed_table = read_file(packed, &packed_size);
+}
+
 static void enter_packed(const char *path)
 {
 	struct sframe_window_opts opts = {
 		.size = sizeof(opts), .format = SFRAME_FORMAT_PACKED,
 	};
-	char packed[4096];
 
 	map_table(path);
 	opts.text_bias = text_map;
-	snprintf(packed, sizeof(packed), "%s.packed", path);
-	packed_table = read_file(packed, &packed_size);
+	read_packed(path);
 	if (prctl(PR_SFRAME_REGISTER, text_start, packed_table, packed_size,
 		  &opts))
-		die("PR_SFRAME_REGISTER of %s: %m", packed);
+		die("PR_SFRAME_REGISTER of the table of %s: %m", path);
+}
+
+/* A file whose text is at the offsets that the table has for addresses. */
+static int make_file(void)
+{
+	int fd = memfd_create("text", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, text_end))
+		die("cannot make a file: %m");
+	return fd;
+}
+
+static void add_to_file(int fd)
+{
+	struct sframe_file_opts opts = {
+		.size = sizeof(opts), .fd = fd,
+		.table = (uintptr_t)packed_table, .length = packed_size,
+	};
+	struct stat st;
+
+	if (fstat(fd, &st))
+		die("cannot stat a file: %m");
+	opts.ctime = st.st_ctim.tv_sec;
+	opts.ctime_nsec = st.st_ctim.tv_nsec;
+
+	files = prctl(PR_SFRAME_FILES, 0, 0, 0, 0);
+	if (files < 0)
+		die("PR_SFRAME_FILES: %m");
+	/* The file was made in this tick. */
+	while (ioctl(files, SFRAME_IOC_ADD, &opts) < 0)
+		if (errno != EAGAIN || sched_yield())
+			die("SFRAME_IOC_ADD: %m");
+}
+
+static void enter_file(const char *path)
+{
+	size_t size;
+	void *data = read_table(path, &size);
+	void *map;
+	int fd;
+
+	read_packed(path);
+	fd = make_file();
+	map = mmap(NULL, text_end, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		die("cannot map a file: %m");
+	text_map = (uintptr_t)map;
+	sfg_rebase(data, size, text_map);
+	open_table(data, size);
+	add_to_file(fd);
+	close(fd);
+	trigger_window_register();
 }
 
 static void leave_table(void)
@@ -104,6 +174,12 @@ static void leave_packed(void)
 {
 	munmap(packed_table, packed_size);
 	leave_table();
+}
+
+static void leave_file(void)
+{
+	close(files);
+	leave_packed();
 }
 
 /* The offset of the return address from the CFA; 0 if the row has none. */
@@ -168,4 +244,8 @@ const struct shape shape_table = {
 
 const struct shape shape_packed = {
 	"packed", enter_packed, build_table, leave_packed,
+};
+
+const struct shape shape_file = {
+	"file", enter_file, build_table, leave_file,
 };

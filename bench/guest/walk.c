@@ -20,7 +20,7 @@
 
 static const struct shape *const shapes[] = {
 	&shape_fp, &shape_beside, &shape_first, &shape_arg, &shape_rbp, &shape_table,
-	&shape_packed,
+	&shape_packed, &shape_file,
 };
 
 static const char *const mode_names[] = {

@@ -9,6 +9,7 @@
 
 #include "sframe.h"
 #include "alone.h"
+#include "no-files.h"
 
 #define MAX_WINDOWS	128
 
