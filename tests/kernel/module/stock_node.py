@@ -23,7 +23,8 @@ def ioc(direction, number, size):
     return direction << 30 | size << 16 | 0xe9 << 8 | number
 
 
-REGISTER, UNREGISTER, QUERY = ioc(1, 1, 40), ioc(1, 2, 40), ioc(0, 3, 0)
+REGISTER, UNREGISTER = ioc(1, 1, 40), ioc(1, 2, 40)
+QUERY, FILES = ioc(0, 3, 0), ioc(0, 4, 0)
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.mmap.restype = ctypes.c_void_p
 LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int,
