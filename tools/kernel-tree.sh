@@ -4,7 +4,8 @@
 #
 # The series of kernel-patches/ applied to a tree, one after the other.
 # kernel-patches/series names all commits in their order, as SERIES/NAME;
-# kernel-patches/SERIES has a cover letter, and a directory for each commit:
+# kernel-patches/SERIES has a cover letter, and a directory for each commit;
+# `tests' has no letter: it is not to be mailed.  A commit has
 #   message     subject and body
 #   edit.patch  edits of existing files, also of those that an earlier commit
 #               adds (optional)

@@ -148,13 +148,14 @@ END
 suite sframe_section ok
 suite sframe_step "not ok"
 rm -rf kunit/sframe_registry
-of_machine="1..3
+suite sframe_place ok
+of_machine="1..5
 1"
 [ "$(uname -m)" != x86_64 ] || of_machine="# Subtest: sframe_text
     the kernel has no such suite
-not ok 4 - sframe_text
+not ok 6 - sframe_text
 # exit status 1
-1..4
+1..6
 1"
 says "kunit: passed, failed, missing" "    KTAP version 1
     1..1
@@ -177,6 +178,19 @@ not ok 2 - sframe_step
 # Subtest: sframe_registry
     the kernel has no such suite
 not ok 3 - sframe_registry
+# exit status 1
+# Subtest: sframe_place
+    KTAP version 1
+    1..1
+        KTAP version 1
+        # Subtest: sframe_place
+        1..1
+        ok 1 case
+    ok 1 sframe_place
+ok 4 - sframe_place
+# Subtest: sframe_walk
+    the kernel has no such suite
+not ok 5 - sframe_walk
 # exit status 1
 $of_machine" kunit </dev/null
 is "kunit: each is run" "run run" \

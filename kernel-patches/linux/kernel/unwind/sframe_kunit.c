@@ -196,3 +196,139 @@ int sframe_test_replace(struct kunit *test, unsigned long key,
 						     ctx->text + start,
 						     ctx->text + end), true);
 }
+
+/* ---- Reads ------------------------------------------------------------- */
+
+void sframe_test_start(struct unwind_user_state *state)
+{
+	memset(state, 0, sizeof(*state));
+	state->topmost = true;
+	state->ws = sizeof(long);
+	state->sframe.slack = SFRAME_INTERVAL;
+	state->sframe.budget = sframe_walk_budget(0, true);
+}
+
+enum sframe_reason sframe_test_read_nofault(struct kunit *test,
+					    struct unwind_user_state *state,
+					    unsigned long ip,
+					    struct sframe_func *func)
+{
+	struct sframe_test *ctx = test->priv;
+
+	guard(pagefault)();
+	guard(rcu)();
+	return sframe_read(state, &ctx->window, ip, func, NULL);
+}
+
+/* Read as a walker that may sleep does. */
+enum sframe_reason sframe_test_read(struct kunit *test, unsigned long ip,
+				    struct unwind_user_state *state,
+				    struct sframe_func *func)
+{
+	enum sframe_reason reason;
+
+	sframe_test_start(state);
+	do {
+		reason = sframe_test_read_nofault(test, state, ip, func);
+	} while (reason == SFRAME_REASON_SECTION_FAULT &&
+		 sframe_test_fault_in(state));
+	return reason;
+}
+
+enum sframe_reason sframe_test_reason(struct kunit *test, unsigned long ip)
+{
+	struct unwind_user_state state;
+	struct sframe_func func;
+
+	return sframe_test_read(test, ip, &state, &func);
+}
+
+/* ---- Steps ------------------------------------------------------------- */
+
+const struct sframe_test_rows sframe_call_rows = {
+	.nr = 1, BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD),
+};
+
+void sframe_test_put_word(struct kunit *test, unsigned long addr,
+			  unsigned long word)
+{
+	sframe_test_put(test, addr, &word, sizeof(word));
+}
+
+/* Stack pointer of the topmost frame. */
+unsigned long sframe_test_stack(const struct sframe_test *ctx)
+{
+	return ctx->data + 2 * PAGE_SIZE;
+}
+
+/* Begin a walk at the default address. */
+void sframe_test_begin(struct kunit *test, struct pt_regs *regs,
+		       struct unwind_user_state *state)
+{
+	struct sframe_test *ctx = test->priv;
+	const unsigned long stack = sframe_test_stack(ctx);
+
+	sframe_test_put_word(test, stack, SFRAME_TEST_RA);
+	sframe_test_put_word(test, stack + 8 + RA_AT, SFRAME_TEST_RA);
+	unwind_user_kunit_regs(regs, sframe_test_ip(ctx), stack, stack + 64,
+			       stack + 8);
+	KUNIT_ASSERT_TRUE(test, unwind_user_init(state, regs));
+	KUNIT_ASSERT_TRUE(test, sframe_walk_init(state, 0, true));
+	/* The machine may be slow; see sframe_step_deadline(). */
+	state->sframe.deadline = 0;
+}
+
+/* Register these rows and begin a walk at the default address. */
+void sframe_test_walk(struct kunit *test, struct pt_regs *regs,
+		      struct unwind_user_state *state,
+		      const struct sframe_test_rows *rows)
+{
+	sframe_test_use_rows(test, rows);
+	sframe_test_publish(test, SFRAME_TEST_KEY, false);
+	sframe_test_begin(test, regs, state);
+}
+
+int sframe_test_step_nofault(struct unwind_user_state *state)
+{
+	guard(pagefault)();
+	guard(rcu)();
+	return sframe_step(state);
+}
+
+/* A step of a walker that may sleep. */
+int sframe_test_step(struct unwind_user_state *state)
+{
+	int ret;
+
+	do {
+		ret = sframe_test_step_nofault(state);
+	} while (ret == -EFAULT && sframe_test_fault_in(state));
+	return ret;
+}
+
+void sframe_expect_refused(struct kunit *test, struct unwind_user_state *state,
+			   enum sframe_reason reason)
+{
+	const bool fault = reason == SFRAME_REASON_SECTION_FAULT ||
+			   reason == SFRAME_REASON_STACK_FAULT;
+	unsigned long ip = state->ip, sp = state->sp, fp = state->fp;
+	const struct sframe_counters *counters;
+	u64 before;
+
+	counters = &sframe_registry_of(current->mm)->counters;
+	before = counters->refused[reason];
+	KUNIT_EXPECT_EQ(test, sframe_test_step(state),
+			fault ? -EFAULT : -EINVAL);
+	KUNIT_EXPECT_EQ(test, state->reason, reason);
+	KUNIT_EXPECT_EQ(test, state->ip, ip);
+	KUNIT_EXPECT_EQ(test, state->sp, sp);
+	KUNIT_EXPECT_EQ(test, state->fp, fp);
+	KUNIT_EXPECT_FALSE(test, state->done);
+
+	/* The step does not count; the walker counts its last try. */
+	KUNIT_EXPECT_EQ(test, counters->refused[reason], before);
+	sframe_refused(state);
+	KUNIT_EXPECT_EQ(test, counters->refused[reason], before + 1);
+	KUNIT_EXPECT_EQ(test, counters->last_reason, reason);
+	KUNIT_EXPECT_EQ(test, counters->last_ip, state->exact_ip ? ip : ip - 1);
+}

@@ -93,6 +93,8 @@ struct sframe_test {
 #define RA_WORD		RA_BYTE,
 #endif
 #define RA_AT		(RA_OFF + SAVE_AREA)
+/* Maximum number of words in a DEFAULT row. */
+#define MAX_WORDS	(2 + RA_WORDS)
 /* Bytes of a row with only CFA and return address. */
 #define ROW_SIZE	(3 + RA_WORDS)
 
@@ -163,11 +165,43 @@ void sframe_test_write(struct kunit *test, unsigned long nr);
 int sframe_test_header(struct kunit *test);
 bool sframe_test_fault_in(const struct unwind_user_state *state);
 
+void sframe_test_start(struct unwind_user_state *state);
+enum sframe_reason sframe_test_read_nofault(struct kunit *test,
+					    struct unwind_user_state *state,
+					    unsigned long ip,
+					    struct sframe_func *func);
+enum sframe_reason sframe_test_read(struct kunit *test, unsigned long ip,
+				    struct unwind_user_state *state,
+				    struct sframe_func *func);
+enum sframe_reason sframe_test_reason(struct kunit *test, unsigned long ip);
+
+#define SFRAME_EXPECT_AT(test, ip, reason)				\
+	KUNIT_EXPECT_EQ(test, sframe_test_reason(test, ip), reason)
+
 struct sframe_window *sframe_test_publish(struct kunit *test,
 					  unsigned long key, bool replace);
 int sframe_test_insert(struct kunit *test, unsigned long key,
 		       unsigned long start, unsigned long end);
 int sframe_test_replace(struct kunit *test, unsigned long key,
 			unsigned long start, unsigned long end);
+
+#define SFRAME_TEST_KEY		1
+#define SFRAME_TEST_RA		0x12345
+
+/* A function that has pushed nothing. */
+extern const struct sframe_test_rows sframe_call_rows;
+
+void sframe_test_put_word(struct kunit *test, unsigned long addr,
+			  unsigned long word);
+unsigned long sframe_test_stack(const struct sframe_test *ctx);
+void sframe_test_begin(struct kunit *test, struct pt_regs *regs,
+		       struct unwind_user_state *state);
+void sframe_test_walk(struct kunit *test, struct pt_regs *regs,
+		      struct unwind_user_state *state,
+		      const struct sframe_test_rows *rows);
+int sframe_test_step_nofault(struct unwind_user_state *state);
+int sframe_test_step(struct unwind_user_state *state);
+void sframe_expect_refused(struct kunit *test, struct unwind_user_state *state,
+			   enum sframe_reason reason);
 
 #endif

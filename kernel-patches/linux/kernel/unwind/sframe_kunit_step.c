@@ -3,104 +3,13 @@
 #include <kunit/test.h>
 
 #include <linux/mm.h>
-#include <linux/mman.h>
-#include <linux/perf_event.h>
 #include <linux/sframe.h>
-#include <linux/uaccess.h>
+#include <linux/sizes.h>
 
 #include <asm/unwind_user_sframe.h>
 
 #include "sframe_kunit.h"
 #include "signal.h"
-
-static void sframe_test_put_word(struct kunit *test, unsigned long addr,
-				 unsigned long word)
-{
-	sframe_test_put(test, addr, &word, sizeof(word));
-}
-
-/* Stack pointer of the topmost frame. */
-static unsigned long sframe_test_stack(const struct sframe_test *ctx)
-{
-	return ctx->data + 2 * PAGE_SIZE;
-}
-
-#define SFRAME_TEST_KEY		1
-#define SFRAME_TEST_RA		0x12345
-
-/* Begin a walk at the default address. */
-static void sframe_test_begin(struct kunit *test, struct pt_regs *regs,
-			      struct unwind_user_state *state)
-{
-	struct sframe_test *ctx = test->priv;
-
-	const unsigned long stack = sframe_test_stack(ctx);
-
-	sframe_test_put_word(test, stack, SFRAME_TEST_RA);
-	sframe_test_put_word(test, stack + 8 + RA_AT, SFRAME_TEST_RA);
-	unwind_user_kunit_regs(regs, sframe_test_ip(ctx), stack, stack + 64,
-			       stack + 8);
-	KUNIT_ASSERT_TRUE(test, unwind_user_init(state, regs));
-	KUNIT_ASSERT_TRUE(test, sframe_walk_init(state, 0, true));
-	/* The machine may be slow; see sframe_step_deadline(). */
-	state->sframe.deadline = 0;
-}
-
-/* Register these rows and begin a walk at the default address. */
-static void sframe_test_walk(struct kunit *test, struct pt_regs *regs,
-			     struct unwind_user_state *state,
-			     const struct sframe_test_rows *rows)
-{
-	sframe_test_use_rows(test, rows);
-	sframe_test_publish(test, SFRAME_TEST_KEY, false);
-	sframe_test_begin(test, regs, state);
-}
-
-static int sframe_test_step_nofault(struct unwind_user_state *state)
-{
-	guard(pagefault)();
-	guard(rcu)();
-	return sframe_step(state);
-}
-
-/* A step of a walker that may sleep. */
-static int sframe_test_step(struct unwind_user_state *state)
-{
-	int ret;
-
-	do {
-		ret = sframe_test_step_nofault(state);
-	} while (ret == -EFAULT && sframe_test_fault_in(state));
-	return ret;
-}
-
-static void sframe_expect_refused(struct kunit *test,
-				  struct unwind_user_state *state,
-				  enum sframe_reason reason)
-{
-	const bool fault = reason == SFRAME_REASON_SECTION_FAULT ||
-			   reason == SFRAME_REASON_STACK_FAULT;
-	unsigned long ip = state->ip, sp = state->sp, fp = state->fp;
-	const struct sframe_counters *counters;
-	u64 before;
-
-	counters = &sframe_registry_of(current->mm)->counters;
-	before = counters->refused[reason];
-	KUNIT_EXPECT_EQ(test, sframe_test_step(state),
-			fault ? -EFAULT : -EINVAL);
-	KUNIT_EXPECT_EQ(test, state->reason, reason);
-	KUNIT_EXPECT_EQ(test, state->ip, ip);
-	KUNIT_EXPECT_EQ(test, state->sp, sp);
-	KUNIT_EXPECT_EQ(test, state->fp, fp);
-	KUNIT_EXPECT_FALSE(test, state->done);
-
-	/* The step does not count; the walker counts its last try. */
-	KUNIT_EXPECT_EQ(test, counters->refused[reason], before);
-	sframe_refused(state);
-	KUNIT_EXPECT_EQ(test, counters->refused[reason], before + 1);
-	KUNIT_EXPECT_EQ(test, counters->last_reason, reason);
-	KUNIT_EXPECT_EQ(test, counters->last_ip, state->exact_ip ? ip : ip - 1);
-}
 
 /**
  * struct sframe_test_refusal - a step that must be refused
@@ -174,10 +83,6 @@ static void sframe_step_refused(struct kunit *test)
 	sframe_test_refusal_state(test, &state, param);
 	sframe_expect_refused(test, &state, param->rows.reason);
 }
-
-static const struct sframe_test_rows sframe_call_rows = {
-	.nr = 1, BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD),
-};
 
 static void sframe_step_to_the_caller(struct kunit *test)
 {
@@ -274,293 +179,6 @@ static void sframe_step_without_windows(struct kunit *test)
 	state.ws = sizeof(u32);
 	KUNIT_EXPECT_FALSE(test, sframe_walk_init(&state, 0, false));
 }
-
-/* ---- Return addresses -------------------------------------------------- */
-
-/**
- * struct sframe_test_ra - a return address
- * @name:	of the case
- * @ra:		the address
- * @good:	valid as a return address
- * @from_end:	@ra is relative to the end of the address space
- * @from_low:	@ra is relative to the lowest address that may be mapped
- */
-struct sframe_test_ra {
-	const char	*name;
-	unsigned long	ra;
-	bool		good;
-	bool		from_end;
-	bool		from_low;
-};
-
-static const struct sframe_test_ra sframe_return_addresses[] = {
-	{ "nothing", 0 },
-	{ "below all code", -1UL, .from_low = true },
-	{ "lowest", 0, true, .from_low = true },
-	{ "highest", -1UL, true, .from_end = true },
-	{ "end of the address space", 0, .from_end = true },
-	/* Valid if user space has its own address space. */
-	{ "not canonical", BIT(62),
-	  IS_ENABLED(CONFIG_ALTERNATE_USER_ADDRESS_SPACE) },
-	{ "address of the kernel", (unsigned long)sframe_step,
-	  IS_ENABLED(CONFIG_ALTERNATE_USER_ADDRESS_SPACE) },
-	{ "first mark of perf", PERF_CONTEXT_MAX },
-	{ "mark of perf", PERF_CONTEXT_USER },
-	{ "last number", ULONG_MAX },
-};
-
-KUNIT_ARRAY_PARAM_DESC(sframe_ra, sframe_return_addresses, name);
-
-/* TASK_SIZE_MAX and mmap_min_addr are known only at run time. */
-static unsigned long sframe_test_ra(const struct sframe_test_ra *param)
-{
-	return param->ra + (param->from_end ? TASK_SIZE_MAX : 0) +
-	       (param->from_low ? mmap_min_addr : 0);
-}
-
-static void sframe_step_return_address(struct kunit *test)
-{
-	const struct sframe_test_ra *param = test->param_value;
-	const unsigned long ra = sframe_test_ra(param);
-	struct unwind_user_state state;
-	struct pt_regs regs;
-
-	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
-	sframe_test_put_word(test, state.sp + 8 + RA_AT, ra);
-	if (!param->good) {
-		sframe_expect_refused(test, &state, unwind_user_strip_ra(ra) ?
-				      SFRAME_REASON_RETURN_ADDRESS :
-				      SFRAME_REASON_NO_CALLER);
-		return;
-	}
-	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
-	KUNIT_EXPECT_EQ(test, state.ip, unwind_user_strip_ra(ra));
-}
-
-#ifdef CONFIG_HAVE_UNWIND_USER_FP
-
-/* Step by frame pointer. Return: the reason for a refusal. */
-static enum sframe_reason sframe_test_step_fp(struct unwind_user_state *state)
-{
-	guard(pagefault)();
-	return unwind_user_step_fp(state, sizeof(long)) ? state->reason :
-							  SFRAME_REASON_NONE;
-}
-
-static void sframe_fp_return_address(struct kunit *test)
-{
-	const struct sframe_test_ra *param = test->param_value;
-	const unsigned long ra = sframe_test_ra(param);
-	unsigned long stack = sframe_test_stack(test->priv);
-	struct unwind_user_state state = {
-		.ip = SFRAME_TEST_RA, .sp = stack, .fp = stack + 16, .ws = 8,
-	};
-
-	sframe_test_put_word(test, stack + 16, 0x1111);
-	sframe_test_put_word(test, stack + 24, ra);
-	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
-			param->good ? SFRAME_REASON_NONE :
-			unwind_user_strip_ra(ra) ?
-			SFRAME_REASON_RETURN_ADDRESS : SFRAME_REASON_NO_CALLER);
-	KUNIT_EXPECT_EQ(test, state.ip,
-			param->good ? unwind_user_strip_ra(ra) : SFRAME_TEST_RA);
-	KUNIT_EXPECT_EQ(test, state.sp, param->good ? stack + 32 : stack);
-	KUNIT_EXPECT_EQ(test, state.fp, param->good ? 0x1111 : stack + 16);
-}
-
-static void sframe_fp_refused(struct kunit *test)
-{
-	unsigned long stack = sframe_test_stack(test->priv);
-	struct unwind_user_state state = { .sp = stack, .ws = 8 };
-
-	sframe_test_put_word(test, stack - 8, SFRAME_TEST_RA);
-	sframe_test_put_word(test, stack, SFRAME_TEST_RA);
-	sframe_test_put_word(test, stack + 8, SFRAME_TEST_RA);
-	sframe_test_put_word(test, stack + 16, SFRAME_TEST_RA);
-
-	/* Frame pointer below the stack pointer, CFA above. */
-	state.fp = stack - 8;
-	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
-			SFRAME_REASON_CFA_ORDER);
-	state.fp = stack + 4;
-	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
-			SFRAME_REASON_CFA_ALIGN);
-	/* The CFA wraps. */
-	state.fp = -8UL;
-	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
-			SFRAME_REASON_CFA_ORDER);
-	state.fp = (unsigned long)&state;
-	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
-			SFRAME_REASON_STACK_FAULT);
-	KUNIT_EXPECT_EQ(test, state.sp, stack);
-	state.fp = stack;
-	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
-			SFRAME_REASON_NONE);
-}
-
-/* The fallback counts refused steps, except at the end of a chain. */
-static void sframe_fp_counted(struct kunit *test)
-{
-	const struct sframe_counters *counters;
-	struct unwind_user_state state;
-	struct pt_regs regs;
-	u64 before;
-
-	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
-	counters = &sframe_registry_of(current->mm)->counters;
-	before = counters->refused[SFRAME_REASON_FRAME_POINTER];
-	state.ip = SFRAME_TEST_RA;
-	state.reason = SFRAME_REASON_CFA_ORDER;
-	sframe_fallback_refused(&state);
-	KUNIT_EXPECT_EQ(test, counters->refused[SFRAME_REASON_FRAME_POINTER],
-			before + 1);
-	KUNIT_EXPECT_EQ(test, counters->last_ip, SFRAME_TEST_RA);
-	state.reason = SFRAME_REASON_NO_CALLER;
-	sframe_fallback_refused(&state);
-	state.fp = 0;
-	state.reason = SFRAME_REASON_CFA_ORDER;
-	sframe_fallback_refused(&state);
-	KUNIT_EXPECT_EQ(test, counters->refused[SFRAME_REASON_FRAME_POINTER],
-			before + 1);
-}
-
-#endif /* CONFIG_HAVE_UNWIND_USER_FP */
-
-#ifdef CONFIG_HAVE_UNWIND_USER_TEXT
-
-/* ---- Other stacks ------------------------------------------------------ */
-
-/**
- * struct sframe_test_switch - a step to a lower stack
- * @name:	of the case
- * @code:	bytes around the return address, from eight bytes before it
- * @fp:		saved frame pointer, relative to its slot; 1 means 0
- * @off:	offset of the frame in the other stack
- * @switches:	such steps before this one
- * @gone:	the other stack is not mapped
- * @fp_reason:	expected of a step by frame pointer
- * @reason:	expected of a step by a row
- */
-struct sframe_test_switch {
-	const char		*name;
-	u8			code[16];
-	unsigned long		fp;
-	long			off;
-	unsigned int		switches;
-	bool			gone;
-	enum sframe_reason	fp_reason;
-	enum sframe_reason	reason;
-};
-
-#define CALLED		.code = UNWIND_USER_KUNIT_CALL
-#define NOT_ALLOWED					\
-	.fp_reason = SFRAME_REASON_CFA_ORDER,		\
-	.reason = SFRAME_REASON_CFA_ORDER
-
-static const struct sframe_test_switch sframe_switches[] = {
-	{ "called", CALLED, .fp = 64 },
-	{ "the last one of a chain", CALLED, .fp = 1 },
-	{ "the eighth", CALLED, .fp = 64, .switches = 7 },
-	{ "the ninth", CALLED, .fp = 64, .switches = 8, NOT_ALLOWED },
-	{ "not called", .fp = 64, NOT_ALLOWED },
-	{ "first function of a goroutine", .code = UNWIND_USER_KUNIT_START,
-	  .fp = 1, .reason = SFRAME_REASON_CFA_ORDER },
-	{ "the same with a caller", .code = UNWIND_USER_KUNIT_START, .fp = 64,
-	  NOT_ALLOWED },
-	{ "a frame pointer that stays", CALLED, .fp = 0,
-	  .fp_reason = SFRAME_REASON_CFA_ORDER },
-	{ "a frame pointer that goes down", CALLED, .fp = -8UL,
-	  .fp_reason = SFRAME_REASON_CFA_ORDER },
-	{ "not aligned", CALLED, .fp = 64, .off = 4, NOT_ALLOWED },
-	{ "on the same stack", CALLED, .fp = 64, .off = PAGE_SIZE,
-	  NOT_ALLOWED },
-	{ "not there", CALLED, .fp = 64, .gone = true,
-	  .fp_reason = SFRAME_REASON_STACK_FAULT,
-	  .reason = SFRAME_REASON_STACK_FAULT },
-};
-
-KUNIT_ARRAY_PARAM_DESC(sframe_switch, sframe_switches, name);
-
-/* Put the other stack into the page below the first stack. */
-static unsigned long sframe_test_lower(struct kunit *test,
-				       const struct sframe_test_switch *param)
-{
-	struct sframe_test *ctx = test->priv;
-	unsigned long ra = ctx->text + PAGE_SIZE + 64;
-	unsigned long fp = ctx->data + PAGE_SIZE + param->off;
-
-	sframe_test_put(test, ra - 8, param->code, sizeof(param->code));
-	sframe_test_put_word(test, fp, param->fp == 1 ? 0 : fp + param->fp);
-	sframe_test_put_word(test, fp + 8, ra);
-	if (param->gone)
-		KUNIT_ASSERT_EQ(test, vm_munmap(ctx->data + PAGE_SIZE,
-						PAGE_SIZE), 0);
-	return fp;
-}
-
-static void sframe_test_expect_lower(struct kunit *test,
-				     const struct unwind_user_state *state,
-				     const struct sframe_test_switch *param,
-				     unsigned long fp)
-{
-	struct sframe_test *ctx = test->priv;
-
-	KUNIT_EXPECT_EQ(test, state->ip, ctx->text + PAGE_SIZE + 64);
-	KUNIT_EXPECT_EQ(test, state->sp, fp + 16);
-	KUNIT_EXPECT_EQ(test, state->switches, param->switches + 1);
-	KUNIT_EXPECT_FALSE(test, state->topmost);
-}
-
-static void sframe_switch_by_fp(struct kunit *test)
-{
-	const struct sframe_test_switch *param = test->param_value;
-	unsigned long fp = sframe_test_lower(test, param);
-	unsigned long stack = sframe_test_stack(test->priv) + 32;
-	struct unwind_user_state state = {
-		.ip = SFRAME_TEST_RA, .sp = stack, .fp = fp, .ws = 8,
-		.switches = param->switches,
-	};
-
-	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state), param->fp_reason);
-	if (!param->fp_reason) {
-		sframe_test_expect_lower(test, &state, param, fp);
-		KUNIT_EXPECT_EQ(test, state.fp,
-				param->fp == 1 ? 0 : fp + param->fp);
-		return;
-	}
-	KUNIT_EXPECT_EQ(test, state.ip, SFRAME_TEST_RA);
-	KUNIT_EXPECT_EQ(test, state.sp, stack);
-	KUNIT_EXPECT_EQ(test, state.switches, param->switches);
-}
-
-/* The row loads the CFA from the stack pointer. */
-static void sframe_switch_by_row(struct kunit *test)
-{
-	static const struct sframe_test_rows rows = {
-		FLEX, .nr = 1,
-		BYTES(0, INFO_FLEX(2 + 2 * RA_WORDS),
-		      REG_DEREF(UNWIND_USER_REGNUM_SP), CFA(-SAVE_AREA),
-		      SFRAME_FLEX_DEREF_P, (u8)RA_OFF),
-	};
-	const struct sframe_test_switch *param = test->param_value;
-	unsigned long fp = sframe_test_lower(test, param);
-	struct unwind_user_state state;
-	struct pt_regs regs;
-
-	sframe_test_walk(test, &regs, &state, &rows);
-	state.sp += 32;
-	sframe_test_put_word(test, state.sp, fp + 16);
-	state.switches = param->switches;
-	state.topmost = false;
-	if (param->reason) {
-		sframe_expect_refused(test, &state, param->reason);
-		return;
-	}
-	KUNIT_ASSERT_EQ(test, sframe_test_step(&state), 0);
-	sframe_test_expect_lower(test, &state, param, fp);
-}
-
-#endif /* CONFIG_HAVE_UNWIND_USER_TEXT */
 
 /* ---- Bounds ------------------------------------------------------------ */
 
@@ -726,31 +344,6 @@ static void sframe_test_put_signal(struct kunit *test, unsigned long sp,
 	sframe_test_put_word(test, at + UNWIND_USER_SIGNAL_MODE, mode);
 }
 
-/* With the signal bit, rows work as without it; only the caller is exact. */
-static void sframe_signal_bit(struct kunit *test)
-{
-	static const struct sframe_test_rows rows = {
-		.info = SFRAME_FDE_SIGNAL, .nr = 1,
-		BYTES(0, INFO_SP_RA(1), CFA(8), RA_WORD),
-	};
-	struct sframe_test *ctx = test->priv;
-	struct unwind_user_state state;
-	struct pt_regs regs;
-
-	sframe_test_walk(test, &regs, &state, &rows);
-	state.topmost = false;
-	sframe_test_put_word(test, state.sp + 8 + RA_AT,
-			     ctx->text + SFRAME_TEST_FUNC);
-	KUNIT_ASSERT_EQ(test, sframe_test_step(&state), 0);
-	KUNIT_EXPECT_EQ(test, state.sp, sframe_test_stack(ctx) + 8);
-	KUNIT_EXPECT_EQ(test, state.signals, 0);
-	KUNIT_EXPECT_FALSE(test, state.topmost);
-	/* No function covers the address less one. */
-	KUNIT_EXPECT_TRUE(test, state.exact_ip);
-	sframe_test_put_word(test, state.sp + 8 + RA_AT, SFRAME_TEST_RA);
-	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), 0);
-}
-
 static void sframe_signal_step(struct kunit *test)
 {
 	unsigned long stack = sframe_test_stack(test->priv);
@@ -841,91 +434,6 @@ static void sframe_signal_too_many(struct kunit *test)
 	sframe_expect_refused(test, &state, SFRAME_REASON_SIGNAL);
 }
 
-/* ---- Changes during a walk --------------------------------------------- */
-
-static const struct sframe_test_rows sframe_call_rows_16 = {
-	.nr = 1, BYTES(0, INFO_SP_RA(1), CFA(16), RA_WORD),
-};
-
-/* Publish a window with these rows. */
-static void sframe_test_publish_rows(struct kunit *test,
-				     const struct sframe_test_rows *rows,
-				     bool replace)
-{
-	sframe_test_use_rows(test, rows);
-	sframe_test_publish(test, SFRAME_TEST_KEY, replace);
-}
-
-/* Step again from the first frame. Return: how far sp moved, or an error. */
-static long sframe_test_step_again(struct kunit *test,
-				   struct unwind_user_state *state)
-{
-	unsigned long stack = sframe_test_stack(test->priv);
-	int ret;
-
-	state->ip = sframe_test_ip(test->priv);
-	state->sp = stack;
-	state->topmost = true;
-	state->exact_ip = true;
-	ret = sframe_test_step(state);
-	return ret ?: state->sp - stack;
-}
-
-static void sframe_walk_sees_changes(struct kunit *test)
-{
-	unsigned long stack = sframe_test_stack(test->priv);
-	struct unwind_user_state state;
-	struct pt_regs regs;
-
-	sframe_test_publish_rows(test, &sframe_call_rows, false);
-	sframe_test_begin(test, &regs, &state);
-	sframe_test_put_word(test, stack + 16 + RA_AT, SFRAME_TEST_RA);
-	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), 8);
-	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), 8);
-
-	sframe_test_publish_rows(test, &sframe_call_rows_16, true);
-	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), 16);
-
-	KUNIT_ASSERT_EQ(test, sframe_unregister(SFRAME_TEST_KEY), 0);
-	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), -ENOENT);
-	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), -ENOENT);
-
-	/* The walk must not keep the result "no window". */
-	sframe_test_publish_rows(test, &sframe_call_rows, false);
-	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), 8);
-}
-
-/* Unmapping the text removes its window. */
-static void sframe_walk_sees_munmap(struct kunit *test)
-{
-	struct sframe_test *ctx = test->priv;
-	struct unwind_user_state state;
-	struct pt_regs regs;
-
-	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
-	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), 8);
-	KUNIT_ASSERT_EQ(test, vm_munmap(ctx->text, PAGE_SIZE), 0);
-	KUNIT_EXPECT_EQ(test, sframe_test_step_again(test, &state), -ENOENT);
-}
-
-/* A step that is repeated after a fault sees the changes since. */
-static void sframe_walk_repeats_changed(struct kunit *test)
-{
-	struct unwind_user_state state;
-	struct pt_regs regs;
-
-	sframe_test_walk(test, &regs, &state, &sframe_call_rows);
-	/* This page was never touched. */
-	state.sp += PAGE_SIZE;
-	KUNIT_EXPECT_EQ(test, sframe_test_step_nofault(&state), -EFAULT);
-	KUNIT_EXPECT_EQ(test, state.reason, SFRAME_REASON_STACK_FAULT);
-	KUNIT_EXPECT_EQ(test, state.fault, state.sp + 8 + RA_AT);
-	KUNIT_EXPECT_EQ(test, state.fault_size, sizeof(long));
-	KUNIT_ASSERT_TRUE(test, sframe_test_fault_in(&state));
-	KUNIT_ASSERT_EQ(test, sframe_unregister(SFRAME_TEST_KEY), 0);
-	KUNIT_EXPECT_EQ(test, sframe_test_step(&state), -ENOENT);
-}
-
 static struct kunit_case sframe_step_cases[] = {
 	KUNIT_CASE_PARAM(sframe_step_refused, sframe_refusal_gen_params),
 	KUNIT_CASE(sframe_step_to_the_caller),
@@ -934,16 +442,6 @@ static struct kunit_case sframe_step_cases[] = {
 	KUNIT_CASE(sframe_step_outermost),
 	KUNIT_CASE(sframe_step_loaded_cfa),
 	KUNIT_CASE(sframe_step_without_windows),
-	KUNIT_CASE_PARAM(sframe_step_return_address, sframe_ra_gen_params),
-#ifdef CONFIG_HAVE_UNWIND_USER_FP
-	KUNIT_CASE_PARAM(sframe_fp_return_address, sframe_ra_gen_params),
-	KUNIT_CASE(sframe_fp_refused),
-	KUNIT_CASE(sframe_fp_counted),
-#endif
-#ifdef CONFIG_HAVE_UNWIND_USER_TEXT
-	KUNIT_CASE_PARAM(sframe_switch_by_fp, sframe_switch_gen_params),
-	KUNIT_CASE_PARAM(sframe_switch_by_row, sframe_switch_gen_params),
-#endif
 	KUNIT_CASE(sframe_step_without_budget),
 	KUNIT_CASE(sframe_step_budget_ends_within),
 	KUNIT_CASE(sframe_step_beside_is_free),
@@ -951,15 +449,11 @@ static struct kunit_case sframe_step_cases[] = {
 	KUNIT_CASE(sframe_step_repeated),
 	KUNIT_CASE(sframe_walk_budgets),
 	KUNIT_CASE(sframe_step_deadline),
-	KUNIT_CASE(sframe_signal_bit),
 	KUNIT_CASE(sframe_signal_step),
 	KUNIT_CASE(sframe_signal_forgets_registers),
 	KUNIT_CASE(sframe_signal_of_other_code),
 	KUNIT_CASE(sframe_signal_not_there),
 	KUNIT_CASE(sframe_signal_too_many),
-	KUNIT_CASE(sframe_walk_sees_changes),
-	KUNIT_CASE(sframe_walk_sees_munmap),
-	KUNIT_CASE(sframe_walk_repeats_changed),
 	{}
 };
 
