@@ -159,6 +159,8 @@ like "sfjit explain, of a recording from before it" \
 	"$("$sfjit" explain "$data")"
 record "$run/prefork" 100
 judge "another daemon" prefork
+like "sfjit ps --files says why stacks ended" \
+	"*unwind errors of processes without windows*" "$("$sfjit" ps --files)"
 stop_daemon
 
 start_daemon --memory=1

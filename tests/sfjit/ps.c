@@ -859,7 +859,7 @@ static const char *run_files(bool json)
 #define LINK	"anon_inode:[sframe_files]"
 
 static const char held[] =
-"pos:\t0\nflags:\t02000002\ntables 3 700\nno_fde 7\n"
+"pos:\t0\nflags:\t02000002\nno_fde 7\nbudget 0\nlast no_fde 12ab\ntables 3 700\n"
 "table 1 08:01 12 1000-80000 500 current\n"
 "table 2 08:01 12 90000-90010 80 changed\n"
 "table 3 00:1b 9 0-20 120 current more words\n"
@@ -870,7 +870,8 @@ static void test_files(void)
 {
 	is("no tables of files", run_files(false), "TEXT  BYTES  STATE  FILE\n"
 	   "0 tables of 0 files, 0 bytes\n");
-	is("no tables of files: JSON", run_files(true), "[]\n");
+	is("no tables of files: JSON", run_files(true),
+	   "{\"tables\": [], \"refused\": {}}\n");
 	make_process("1", "systemd", "", "");
 	make_process("7", "x", "", maps);
 	put_held("1", "40", LINK, held);
@@ -882,9 +883,12 @@ static void test_files(void)
 	   "0-20           120  current  00:1b:9\n"
 	   "1000-80000     500  current  /usr/bin/a program\n"
 	   "90000-90010     80  changed  /usr/bin/a program\n"
-	   "3 tables of 2 files, 700 bytes\n");
+	   "3 tables of 2 files, 700 bytes\n"
+	   "unwind errors of processes without windows (each truncated one "
+	   "stack):\n"
+	   "  no_fde  7  the table has a gap there\n");
 	is("tables of files: JSON", run_files(true),
-	   "[{\"file\": null, \"device\": \"00:1b\", \"inode\": 9, "
+	   "{\"tables\": [{\"file\": null, \"device\": \"00:1b\", \"inode\": 9, "
 	   "\"text_start\": \"0x0\", \"text_end\": \"0x20\", "
 	   "\"bytes\": 120, \"state\": \"current\"},\n"
 	   "{\"file\": \"/usr/bin/a program\", \"device\": \"08:01\", "
@@ -894,7 +898,8 @@ static void test_files(void)
 	   "{\"file\": \"/usr/bin/a program\", \"device\": \"08:01\", "
 	   "\"inode\": 12, \"text_start\": \"0x90000\", "
 	   "\"text_end\": \"0x90010\", \"bytes\": 80, "
-	   "\"state\": \"changed\"}]\n");
+	   "\"state\": \"changed\"}], "
+	   "\"refused\": {\"no_fde\": 7, \"budget\": 0}}\n");
 	remove_process("1");
 	remove_process("7");
 }

@@ -80,17 +80,23 @@ static bool parse_table(const char *line, struct file_table *table)
 	return true;
 }
 
+FILE *file_tables_info(const char *dir, int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/fdinfo/%d", dir, fd);
+	return fopen(path, "re");
+}
+
 int file_tables_list(const char *dir, int fd,
 		     void (*take)(void *arg, const struct file_table *table),
 		     void *arg)
 {
-	char path[64], line[256];
+	FILE *file = file_tables_info(dir, fd);
 	struct file_table table;
-	FILE *file;
+	char line[256];
 	int ret;
 
-	snprintf(path, sizeof(path), "%s/fdinfo/%d", dir, fd);
-	file = fopen(path, "re");
 	if (!file)
 		return -errno;
 	while (fgets(line, sizeof(line), file))

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <time.h>
 
 #include <sfjit/device.h>
@@ -48,6 +49,9 @@ int file_tables_remove(int fd, unsigned int id);
 
 /* Whether a descriptor of the process with this directory holds tables. */
 bool file_tables_are(const char *dir, int fd);
+
+/* What the kernel shows for it, to be read; NULL with errno. */
+FILE *file_tables_info(const char *dir, int fd);
 
 /* Calls 'take' for each of its tables. Returns 0 or -errno. */
 int file_tables_list(const char *dir, int fd,

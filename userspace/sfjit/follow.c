@@ -43,17 +43,17 @@ static bool has_failed;
 
 static void write_last(const struct ps_process *p, FILE *out)
 {
-	const struct ps_map *map = ps_find_map(&p->maps, p->last_ip);
+	const struct ps_map *map = ps_find_map(&p->maps, p->ends.last_ip);
 
-	if (!strcmp(p->last_reason, "none"))
+	if (!strcmp(p->ends.last_reason, "none"))
 		return;
-	fprintf(out, "last %s ", p->last_reason);
+	fprintf(out, "last %s ", p->ends.last_reason);
 	if (map) {
 		printable_print(map->name, out);
 		fprintf(out, "+0x%" PRIx64 "\n",
-			p->last_ip - map->start + map->offset);
+			p->ends.last_ip - map->start + map->offset);
 	} else {
-		fprintf(out, "0x%" PRIx64 "\n", p->last_ip);
+		fprintf(out, "0x%" PRIx64 "\n", p->ends.last_ip);
 	}
 }
 
@@ -64,10 +64,10 @@ static void write_process(const struct ps_process *p, FILE *out)
 	fprintf(out, "process %d ", p->pid);
 	printable_print(p->command, out);
 	fputc('\n', out);
-	for (i = 0; i < p->nr_counts; i++)
-		if (p->counts[i].count)
-			fprintf(out, "%s %" PRIu64 "\n", p->counts[i].reason,
-				p->counts[i].count);
+	for (i = 0; i < p->ends.nr_counts; i++)
+		if (p->ends.counts[i].count)
+			fprintf(out, "%s %" PRIu64 "\n", p->ends.counts[i].reason,
+				p->ends.counts[i].count);
 	write_last(p, out);
 }
 
@@ -132,7 +132,7 @@ static void look_at_ending(pid_t tid)
 
 	if (!ps_read(&p, &request, tid) && p.nr_windows) {
 		snprintf(dir, sizeof(dir), "/proc/%d", tid);
-		if (strcmp(p.last_reason, "none"))
+		if (strcmp(p.ends.last_reason, "none"))
 			ps_read_maps(&p.maps, dir);
 		p.pid = process_of(tid);
 		keep_process(&p);

@@ -50,15 +50,20 @@ struct ps_count {
 	uint64_t count;
 };
 
+/* Why walks ended, and where the last one did. */
+struct ps_ends {
+	struct ps_count counts[PS_REASONS];
+	unsigned int nr_counts;
+	char last_reason[PS_WORD];	/* "none": nothing was refused */
+	uint64_t last_ip;
+};
+
 struct ps_process {
 	pid_t pid;
 	char command[64];
 	struct ps_window *windows;	/* by address */
 	size_t nr_windows, max_windows;
-	struct ps_count counts[PS_REASONS];
-	unsigned int nr_counts;
-	char last_reason[PS_WORD];	/* "none": nothing was refused */
-	uint64_t last_ip;
+	struct ps_ends ends;
 	struct ps_maps maps;
 	size_t symbol_bytes;
 };
@@ -102,7 +107,13 @@ FILE *ps_open(const char *dir, const char *name);
 /* The windows of a process; also with the module for Debian's kernels. */
 FILE *ps_open_sframe(const char *dir);
 
-uint64_t ps_refused(const struct ps_process *process);
+/* A line of such a file. False: it is none of a reason. */
+bool ps_parse_end(struct ps_ends *ends, const char *line);
+uint64_t ps_refused(const struct ps_ends *ends);
+
+/* Each reason; 'of' says whose stacks. As JSON, the member "refused". */
+void ps_print_counts(const struct ps_ends *ends, const char *of, FILE *out);
+void ps_put_counts(const struct ps_ends *ends, FILE *out);
 
 void ps_print(const struct ps_process *process, FILE *out);
 void ps_add_summary(const struct ps_process *process, struct columns *table);

@@ -21,6 +21,7 @@ struct entries {
 	struct entry *list;
 	size_t nr, max;
 	bool held;		/* there is a daemon */
+	struct ps_ends ends;	/* the kernel's: each descriptor shows the same */
 };
 
 static int compare_files(const struct file_table *a,
@@ -51,10 +52,24 @@ static void add_table(void *arg, const struct file_table *table)
 	all->list[all->nr++] = (struct entry){ *table, NULL };
 }
 
+static void read_ends(struct ps_ends *ends, const char *dir, int fd)
+{
+	FILE *file = file_tables_info(dir, fd);
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (strncmp(line, "table", 5))
+			ps_parse_end(ends, line);
+	if (file)
+		fclose(file);
+}
+
 static void add_tables(void *arg, const char *dir, int fd)
 {
 	struct entries *all = arg;
 
+	if (!all->held)
+		read_ends(&all->ends, dir, fd);
 	all->held = true;
 	file_tables_list(dir, fd, add_table, all);
 }
@@ -176,6 +191,9 @@ static void print_text(const struct entries *all, FILE *out)
 		add_row(&columns, &all->list[i]);
 	columns_print(&columns, out);
 	print_total(all, out);
+	if (all->held)
+		ps_print_counts(&all->ends, " of processes without windows",
+				out);
 }
 
 static void put_entry(const struct entry *entry, FILE *out)
@@ -195,12 +213,14 @@ static void print_json(const struct entries *all, FILE *out)
 {
 	size_t i;
 
-	fputc('[', out);
+	fputs("{\"tables\": [", out);
 	for (i = 0; i < all->nr; i++) {
 		fputs(i ? ",\n" : "", out);
 		put_entry(&all->list[i], out);
 	}
-	fputs("]\n", out);
+	fputs("], ", out);
+	ps_put_counts(&all->ends, out);
+	fputs("}\n", out);
 }
 
 static void free_entries(struct entries *all)

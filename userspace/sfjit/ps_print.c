@@ -56,14 +56,14 @@ static void print_windows(const struct ps_process *process, FILE *out)
 	columns_print(&table, out);
 }
 
-static void print_counts(const struct ps_process *process, FILE *out)
+static void print_table(const struct ps_ends *ends, FILE *out)
 {
 	struct columns table = { .columns = 3, .right = 1 << 1,
 				  .indent = "  " };
 	unsigned int i;
 
-	for (i = 0; i < process->nr_counts; i++) {
-		const struct ps_count *count = &process->counts[i];
+	for (i = 0; i < ends->nr_counts; i++) {
+		const struct ps_count *count = &ends->counts[i];
 
 		if (!count->count)
 			continue;
@@ -75,16 +75,27 @@ static void print_counts(const struct ps_process *process, FILE *out)
 	columns_print(&table, out);
 }
 
+void ps_print_counts(const struct ps_ends *ends, const char *of, FILE *out)
+{
+	if (!ps_refused(ends)) {
+		fprintf(out, "no unwind errors%s\n", of);
+		return;
+	}
+	fprintf(out, "unwind errors%s (each truncated one stack):\n", of);
+	print_table(ends, out);
+}
+
 static void print_last(const struct ps_process *process, FILE *out)
 {
+	const struct ps_ends *ends = &process->ends;
 	struct columns table = { .columns = 2, .indent = "" };
 
-	if (!strcmp(process->last_reason, "none"))
+	if (!strcmp(ends->last_reason, "none"))
 		return;
-	columns_add(&table, "last: %s at %" PRIx64, process->last_reason,
-		    process->last_ip);
-	add_place(&table, ps_find_map(&process->maps, process->last_ip),
-		  process->last_ip);
+	columns_add(&table, "last: %s at %" PRIx64, ends->last_reason,
+		    ends->last_ip);
+	add_place(&table, ps_find_map(&process->maps, ends->last_ip),
+		  ends->last_ip);
 	columns_print(&table, out);
 }
 
@@ -119,12 +130,7 @@ void ps_print(const struct ps_process *process, FILE *out)
 		print_windows(process, out);
 		print_limit(process, out);
 	}
-	if (!ps_refused(process)) {
-		fputs("no unwind errors\n", out);
-		return;
-	}
-	fputs("unwind errors (each truncated one stack):\n", out);
-	print_counts(process, out);
+	ps_print_counts(&process->ends, "", out);
 	print_last(process, out);
 }
 
@@ -158,7 +164,7 @@ void ps_add_summary(const struct ps_process *process, struct columns *table)
 	columns_add(table, "%zu", process->nr_windows);
 	columns_add(table, "%" PRIu64, text);
 	columns_add(table, "%" PRIu64, tables);
-	columns_add(table, "%" PRIu64, ps_refused(process));
+	columns_add(table, "%" PRIu64, ps_refused(&process->ends));
 	columns_add(table, "%s", process->command);
 }
 
@@ -201,26 +207,33 @@ static void put_window(const struct ps_window *window, FILE *out)
 	fputc('}', out);
 }
 
-static void put_counts(const struct ps_process *process, FILE *out)
+void ps_put_counts(const struct ps_ends *ends, FILE *out)
 {
 	unsigned int i;
 
-	fputs(", \"refused\": {", out);
-	for (i = 0; i < process->nr_counts; i++) {
+	fputs("\"refused\": {", out);
+	for (i = 0; i < ends->nr_counts; i++) {
 		fputs(i ? ", " : "", out);
-		json_put_string(process->counts[i].reason, out);
-		fprintf(out, ": %" PRIu64, process->counts[i].count);
+		json_put_string(ends->counts[i].reason, out);
+		fprintf(out, ": %" PRIu64, ends->counts[i].count);
 	}
-	fputs("}, \"last\": ", out);
-	if (!strcmp(process->last_reason, "none")) {
+	fputc('}', out);
+}
+
+static void put_last(const struct ps_process *process, FILE *out)
+{
+	const struct ps_ends *ends = &process->ends;
+
+	fputs(", \"last\": ", out);
+	if (!strcmp(ends->last_reason, "none")) {
 		fputs("null", out);
 		return;
 	}
 	fputs("{\"reason\": ", out);
-	json_put_string(process->last_reason, out);
-	fprintf(out, ", \"address\": \"0x%" PRIx64 "\"", process->last_ip);
-	put_place("in", ps_find_map(&process->maps, process->last_ip),
-		  process->last_ip, out);
+	json_put_string(ends->last_reason, out);
+	fprintf(out, ", \"address\": \"0x%" PRIx64 "\"", ends->last_ip);
+	put_place("in", ps_find_map(&process->maps, ends->last_ip),
+		  ends->last_ip, out);
 	fputc('}', out);
 }
 
@@ -235,7 +248,8 @@ void ps_print_json(const struct ps_process *process, FILE *out)
 		fputs(i ? ",\n  " : "\n  ", out);
 		put_window(&process->windows[i], out);
 	}
-	fputc(']', out);
-	put_counts(process, out);
+	fputs("], ", out);
+	ps_put_counts(&process->ends, out);
+	put_last(process, out);
 	fputc('}', out);
 }

@@ -40,33 +40,32 @@ static int add_read_window(struct ps_process *process,
 	return 0;
 }
 
-static int add_reason_count(struct ps_process *process,
-			    const struct ps_count *count)
+bool ps_parse_end(struct ps_ends *ends, const char *line)
 {
-	if (!strcmp(count->reason, "windows"))
-		return 0;
-	if (process->nr_counts == PS_REASONS)
-		return -EPROTO;
-	process->counts[process->nr_counts++] = *count;
-	return 0;
+	struct ps_count count;
+
+	if (sscanf(line, "last %31s %" SCNx64, ends->last_reason,
+		   &ends->last_ip) == 2)
+		return true;
+	if (ends->nr_counts == PS_REASONS ||
+	    sscanf(line, "%31[a-z_]%*1[ ]%" SCNu64, count.reason,
+		   &count.count) != 2)
+		return false;
+	ends->counts[ends->nr_counts++] = count;
+	return true;
 }
 
 static int parse_sframe_line(struct ps_process *process, const char *line)
 {
 	struct ps_window window = { };
-	struct ps_count count;
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %" SCNx64 " %" SCNx64
 		   " %" SCNx64 " %31s", &window.start, &window.end, &window.key,
 		   &window.section, &window.length, window.flags) == 6)
 		return add_read_window(process, &window);
-	if (sscanf(line, "last %31s %" SCNx64, process->last_reason,
-		   &process->last_ip) == 2)
+	if (!strncmp(line, "windows ", 8))
 		return 0;
-	if (sscanf(line, "%31[a-z_]%*1[ ]%" SCNu64, count.reason,
-		   &count.count) == 2)
-		return add_reason_count(process, &count);
-	return -EPROTO;
+	return ps_parse_end(&process->ends, line) ? 0 : -EPROTO;
 }
 
 /* The last line tells a whole file from one whose process ended meanwhile. */
@@ -81,18 +80,18 @@ int ps_read_sframe(struct ps_process *process, FILE *file)
 	free(line);
 	if (!ret && ferror(file))
 		ret = -errno;
-	if (!ret && !*process->last_reason)
+	if (!ret && !*process->ends.last_reason)
 		ret = -ENODATA;
 	return ret;
 }
 
-uint64_t ps_refused(const struct ps_process *process)
+uint64_t ps_refused(const struct ps_ends *ends)
 {
 	uint64_t sum = 0;
 	unsigned int i;
 
-	for (i = 0; i < process->nr_counts; i++)
-		sum += process->counts[i].count;
+	for (i = 0; i < ends->nr_counts; i++)
+		sum += ends->counts[i].count;
 	return sum;
 }
 
