@@ -54,12 +54,19 @@ arch-guest-%: $(SFRAMEGEN)
 else
 TESTS += $(arch_programs) $(call in_tests,system/perf/chain)
 
-# sfjit inject by itself: sfjit is built for other machines without libelf.
-inject := $T/sfjit/programs/inject
+# sfjit inject and sfjit daemon by themselves: sfjit is built for other machines
+# without libelf.
+elf_commands := $T/sfjit/programs/inject $T/sfjit/programs/daemon
 
-$(inject): $(O)/obj/elf/tests/sfjit/inject/main.o $(patsubst %,$(O)/obj/elf/%.o, \
-		$(convert)) $(call objects,userspace/sfjit/perfdata/*.c \
-		userspace/stacks/*.c,elf/) $(O)/lib/libsframegen.a
+$T/sfjit/programs/inject: $(O)/obj/elf/tests/sfjit/inject/main.o $(patsubst %, \
+		$(O)/obj/elf/%.o,$(convert)) $(call objects,userspace/sfjit/perfdata/*.c \
+		userspace/stacks/*.c,elf/)
+$T/sfjit/programs/daemon: $(call objects,tests/sfjit/daemon/main.c \
+		userspace/sfjit/daemon/*.c $(addprefix sframegen/cmd/,object*.c \
+		file.c format.c path.c) $(addprefix userspace/sfjit/,file_tables.c \
+		printable.c util.c),elf/)
+
+$(elf_commands): $(O)/lib/libsframegen.a
 	$(call to,LD) $(CC) $(CFLAGS) -o $@ $^ $(LIBELF)/lib/*/libelf.so.1 \
 		-Wl,--allow-shlib-undefined
 
@@ -72,7 +79,7 @@ signing = $(if $(filter aarch64,$(ARCH)),-mbranch-protection=$*)
 $(signed): $T/sfjit/programs/signed-%: tests/sfjit/inject/signed.c
 	$(program) -fomit-frame-pointer $(signing)
 
-guest-programs: all python $(run_any:%=$(run)/%) $(inject) $(signed)
+guest-programs: all python $(run_any:%=$(run)/%) $(elf_commands) $(signed)
 
 # Of sfjit run.
 ifneq ($(and $(walks),$(PRELOAD)),)

@@ -102,6 +102,23 @@ until_runs() {
 	done
 }
 
+# hold COMMAND...: starts it and waits for its first line. Its standard input stays
+# open until release.
+hold() {
+	rm -f "$tmp/hold"
+	mkfifo "$tmp/hold"
+	: >"$tmp/held"
+	"$@" <"$tmp/hold" >"$tmp/held" &
+	held=$!
+	exec 3>"$tmp/hold"
+	until [ -s "$tmp/held" ]; do kill -0 $held || exit 1; done
+}
+
+release() {
+	exec 3>&-
+	wait $held
+}
+
 # run_all NAME COMMAND...: until the four processes of prefork run, as NAME
 run_all() {
 	_name=$1

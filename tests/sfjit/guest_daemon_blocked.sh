@@ -14,14 +14,9 @@
 
 blocked=$work/blocked
 mkdir "$blocked"
-mkfifo "$tmp/end"
 start_daemon --timeout=1
 await 1 "$(readlink -f "$run/prefork")" "$run/prefork" 1
-python3 -B "$top/tests/sfjit/daemon/fuse.py" "$blocked" "$run/prefork-static" \
-	<"$tmp/end" >"$tmp/mapped" &
-fuse=$!
-exec 3>"$tmp/end"
-until [ -s "$tmp/mapped" ]; do kill -0 $fuse || exit 1; done
+hold python3 -B "$top/tests/sfjit/daemon/fuse.py" "$blocked" "$run/prefork-static"
 until_said 1 "$blocked/open: no table: opening took too long" true
 ok "a file that cannot be opened"
 until_said 1 "$blocked/read: no table: reading took too long" true
@@ -35,8 +30,7 @@ await 1 "$work/beside" "$work/beside" 1
 ok "a program of another file system has one"
 # Its end closes the files, which waits for the server, so both end at once.
 pkill -KILL -f daemon/fuse.py
-wait $fuse
-exec 3>&-
+release
 alive
 
 # --- little memory ------------------------------------------------------------------
@@ -55,17 +49,12 @@ sys.stdin.read()' "$1"
 
 tables >"$tmp/before"
 cp "$run/prefork" "$work/pressed"
-mkfifo "$tmp/more"
-hog 64 <"$tmp/more" >"$tmp/taken" &
-hog=$!
-exec 3>"$tmp/more"
-until [ -s "$tmp/taken" ]; do kill -0 $hog || exit 1; done
+hold hog 64
 await 1 "$work/pressed" "$work/pressed" 1
 record "$work/pressed" 100
 judge "little memory: a program that starts" pressed
 tables >"$tmp/after"
 is "no table was removed" "" "$(grep -vxFf "$tmp/after" "$tmp/before")"
-kill $hog
-exec 3>&-
+release
 stop_daemon
 finish

@@ -20,11 +20,8 @@ for file in "$run/prefork" "$libc"; do
 	tables_of "$file"
 done >"$tmp/before"
 
-mkfifo "$tmp/end"
-unprivileged python3 -B "$top/tests/sfjit/daemon/hostile.py" "$theirs" \
-	"$run/prefork" "$run/prefork-static" "$libc" <"$tmp/end" >"$tmp/mapped" &
-exec 3>"$tmp/end"
-until [ -s "$tmp/mapped" ]; do kill -0 $! || exit 1; done
+hold unprivileged python3 -B "$top/tests/sfjit/daemon/hostile.py" "$theirs" \
+	"$run/prefork" "$run/prefork-static" "$libc"
 # What is mapped next is converted last.
 cp "$run/prefork" "$work/last"
 await 1 "$work/last" "$work/last" 1
@@ -52,8 +49,7 @@ bytes=$(sed -n 's/^tables [0-9]* //p' "/proc/$daemon"/fdinfo/* 2>/dev/null)
 works "the tables take no more than usual" [ "$bytes" -le $((16 << 20)) ]
 peak=$(awk '/^VmHWM/ { print $2 }' "/proc/$daemon/status")
 works "the daemon takes no more memory than usual" [ "$peak" -le $((32 << 10)) ]
-exec 3>&-
-wait %2
+release
 stop_daemon
 is "no conversion is left" "" "$(pgrep -x sfjit)"
 finish
