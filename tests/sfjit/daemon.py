@@ -635,8 +635,9 @@ def test_a_kernel_without_the_interface():
     got = subprocess.run((SFJIT, 'daemon'), stderr=subprocess.PIPE, text=True,
                          check=False)
     expect(got.returncode == 125 and got.stderr ==
-           'sfjit daemon: this kernel has no tables of files: boot one with the '
-           'patches of this version, or load its module (sfjit doctor)\n', got)
+           'sfjit daemon: this kernel has no tables of files: load the module of '
+           'this version on Linux 6.12, or boot a kernel with its patches '
+           '(sfjit doctor)\n', got)
 
 
 def test_usage():

@@ -38,9 +38,9 @@ static const struct option long_options[] = {
 static int complain_of_tables(int error)
 {
 	if (error == EINVAL)
-		fputs("sfjit daemon: this kernel has no tables of files: boot "
-		      "one with the patches of this version, or load its "
-		      "module (sfjit doctor)\n", stderr);
+		fputs("sfjit daemon: this kernel has no tables of files: load "
+		      "the module of this version on Linux 6.12, or boot a "
+		      "kernel with its patches (sfjit doctor)\n", stderr);
 	else if (error == EPERM || error == EACCES)
 		fprintf(stderr, "sfjit daemon: tables of files: %s: run it as "
 			"root, or with CAP_PERFMON\n", strerror(error));
