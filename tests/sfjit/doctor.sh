@@ -52,7 +52,7 @@ broken  events   refused: Operation not permitted; perf_event_paranoid is $level
 ok      perf     perf 7.3 knows fp,defer
 ok      module   $(realpath "$preload")
 ok      cache    $tables has 2 tables, and room for ROOM MiB
-ok      daemon   no sfjit daemon was found
+ok      daemon   none: this kernel has no tables of files
 END
 same "a kernel without windows" "$tmp/want" "$tmp/text"
 is "a kernel without windows: status" 2 "$status"

@@ -55,7 +55,7 @@ if [ ! -e /proc/self/sframe ]; then
 	                  fix: see kernel
 	ok      perf      perf $(perf version | cut -d' ' -f3) knows fp,defer
 	ok      module    $preload
-	ok      daemon    no sfjit daemon was found
+	ok      daemon    none: this kernel has no tables of files
 	END
 	same "a kernel without windows" "$tmp/want" "$tmp/text"
 	is "a kernel without windows: status" 2 "$status"

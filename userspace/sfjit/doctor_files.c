@@ -13,6 +13,7 @@
 
 #include "../preload/cache_dir.h"
 #include "doctor.h"
+#include "file_tables.h"
 #include "library.h"
 #include "ps.h"
 #include "util.h"
@@ -168,6 +169,16 @@ void doctor_check_cache(struct doctor *doctor)
 	check_shared(doctor);
 }
 
+/* Users without the right get another error. */
+static bool has_tables_of_files(void)
+{
+	int fd = file_tables_open();
+
+	if (fd >= 0)
+		close(fd);
+	return fd != -EINVAL;
+}
+
 void doctor_check_daemon(struct doctor *doctor)
 {
 	size_t files;
@@ -175,7 +186,10 @@ void doctor_check_daemon(struct doctor *doctor)
 	if (ps_count_files("/proc", &files))
 		doctor_say(doctor, "daemon", NULL,
 			   "sfjit daemon has given %zu files a table", files);
-	else
+	else if (has_tables_of_files())
 		doctor_say(doctor, "daemon", NULL,
 			   "no sfjit daemon was found");
+	else
+		doctor_say(doctor, "daemon", NULL,
+			   "none: this kernel has no tables of files");
 }

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <code.h>
 #include <sframegen.h>
 
 #include "confine.h"
@@ -72,18 +73,13 @@ static bool drop_rights(void)
 #define ALLOW_IF(call, n, value) \
 	UNLESS(SYS_##call, 4), LOAD_LOW(n), UNLESS(value, 1), RETURN(ALLOW), \
 	RETURN(KILL_PROCESS)
-/* The third argument is the protection: memory that is not executable. */
-#define ALLOW_DATA(call) \
+/* The third argument is the protection: refuse memory that is executable. */
+#define ALLOW_DATA(call, refused) \
 	UNLESS(SYS_##call, 4), LOAD_LOW(2), \
-	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 1, 0), \
+	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, refused, 1, 0), \
 	RETURN(ALLOW), RETURN(KILL_PROCESS)
-
-/* s390: the arguments of mmap() are in memory, which a filter cannot read. */
-#ifdef __s390x__
-#define ALLOW_MMAP	ALLOW(mmap)
-#else
-#define ALLOW_MMAP	ALLOW_DATA(mmap)
-#endif
+/* A filter cannot read arguments in memory. */
+#define MMAP_REFUSED	(CODE_MMAP_BLOCK ? 0 : PROT_EXEC)
 
 /* linux/audit.h: the ELF machine with the size and order of its words. */
 static unsigned int audit_arch(void)
@@ -110,7 +106,7 @@ static bool filter_calls(void)
 		ALLOW(rt_sigreturn), ALLOW(exit_group),
 		ALLOW_IF(write, 0, STDERR_FILENO),
 		ALLOW_IF(fcntl, 1, F_GETFD),	/* elf_begin() */
-		ALLOW_MMAP, ALLOW_DATA(mprotect),
+		ALLOW_DATA(mmap, MMAP_REFUSED), ALLOW_DATA(mprotect, PROT_EXEC),
 		RETURN(KILL_PROCESS),
 	};
 	const struct sock_fprog program = {
