@@ -62,13 +62,13 @@ $T/sfjit/programs/inject: $(O)/obj/elf/tests/sfjit/inject/main.o $(patsubst %, \
 		$(O)/obj/elf/%.o,$(convert)) $(call objects,userspace/sfjit/perfdata/*.c \
 		userspace/stacks/*.c,elf/)
 $T/sfjit/programs/daemon: $(call objects,tests/sfjit/daemon/main.c \
-		userspace/sfjit/daemon/*.c $(addprefix sframegen/cmd/,object*.c \
-		file.c format.c path.c) $(addprefix userspace/sfjit/,file_tables.c \
-		printable.c util.c),elf/)
+		userspace/sfjit/daemon/*.c userspace/stacks/*.c $(addprefix \
+		sframegen/cmd/,object*.c file.c format.c path.c) $(addprefix \
+		userspace/sfjit/,file_tables.c printable.c program.c ps_maps.c util.c),elf/)
 
 $(elf_commands): $(O)/lib/libsframegen.a
-	$(call to,LD) $(CC) $(CFLAGS) -o $@ $^ $(LIBELF)/lib/*/libelf.so.1 \
-		-Wl,--allow-shlib-undefined
+	$(call to,LD) $(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
+		$(LIBELF)/lib/*/libelf.so.1 -Wl,--allow-shlib-undefined
 
 # Return addresses by key A and B, and in a leaf's link register, where there are
 # such; those that are not, too.

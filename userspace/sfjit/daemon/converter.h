@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "files.h"
+#include "fileset.h"
 
 /* Exit statuses of the converter. */
 enum {

@@ -61,7 +61,7 @@ static int complain_of_events(int error)
 
 static void adopt(void *arg, const struct file_table *table)
 {
-	files_adopt(arg, table);
+	fileset_adopt(arg, table);
 }
 
 static int find_tables(struct daemon *daemon)
@@ -74,12 +74,12 @@ static int find_tables(struct daemon *daemon)
 	if (fd < 0)
 		return fd;
 	daemon->tables = fd;
-	files_init(&daemon->files, fd, daemon->options->memory << 20);
+	fileset_init(&daemon->files, fd, daemon->options->memory << 20);
 	if (kept)
 		file_tables_list("/proc/self", fd, adopt, &daemon->files);
 	else
 		service_keep(STORE, fd);
-	files_make_room(&daemon->files, 0);
+	fileset_make_room(&daemon->files, 0);
 	return 0;
 }
 
@@ -110,7 +110,7 @@ static int serve(const struct options *options)
 		return complain_of_events(-ret);
 	catch_signals(&daemon);
 	loop_run(&daemon);
-	files_clear(&daemon.files);
+	fileset_clear(&daemon.files);
 	events_close(&daemon.events);
 	return 0;
 }

@@ -32,7 +32,7 @@ static void note(void *arg, pid_t pid, uint64_t generation,
 	struct daemon *daemon = arg;
 
 	daemon->mapped = true;
-	files_note(&daemon->files, pid, generation, mapping);
+	fileset_note(&daemon->files, pid, generation, mapping);
 }
 
 static void note_map(struct daemon *daemon, pid_t pid, const struct ps_map *map)
@@ -105,7 +105,7 @@ static void check_files(struct daemon *daemon)
 
 	file_tables_list("/proc/self", daemon->tables, add_change, &changes);
 	for (i = 0; i < changes.nr; i++)
-		files_drop(&daemon->files, changes.ids[i]);
+		fileset_drop(&daemon->files, changes.ids[i]);
 	if (changes.nr)
 		scan(daemon);
 	free(changes.ids);
@@ -146,13 +146,13 @@ static void fail(struct daemon *daemon, struct file *file, const char *why)
 {
 	daemon->failed++;
 	say(daemon, file, "no table: ", why);
-	files_set_none(&daemon->files, file);
+	fileset_set_none(&daemon->files, file);
 	end_work(daemon);
 }
 
 static void give_up(struct daemon *daemon, struct file *file, const char *why)
 {
-	files_set_slow(&daemon->files, file);
+	fileset_set_slow(&daemon->files, file);
 	fail(daemon, file, why);
 }
 
@@ -160,7 +160,7 @@ static void give_up(struct daemon *daemon, struct file *file, const char *why)
 static void miss(struct daemon *daemon, struct file *file, int error)
 {
 	say(daemon, file, "cannot be opened: ", strerror(error));
-	files_forget(&daemon->files, file);
+	fileset_forget(&daemon->files, file);
 	end_work(daemon);
 }
 
@@ -169,13 +169,13 @@ static void skip(struct daemon *daemon, struct file *file)
 	daemon->skipped++;
 	say(daemon, file, "skipped: ", "no 64-bit program or library of this "
 	    "machine");
-	files_set_none(&daemon->files, file);
+	fileset_set_none(&daemon->files, file);
 	end_work(daemon);
 }
 
 static void make_room(struct daemon *daemon, struct file *file, uint64_t bytes)
 {
-	daemon->adds = files_make_room(&daemon->files, bytes);
+	daemon->adds = fileset_make_room(&daemon->files, bytes);
 	if (daemon->adds)
 		worker_go(&daemon->worker);
 	else
@@ -197,8 +197,8 @@ static void take_tables(struct daemon *daemon, struct file *file,
 	}
 	daemon->converted++;
 	say_tables(daemon, file, news);
-	files_set_tables(&daemon->files, file, news->ids, news->nr,
-			 news->bytes);
+	fileset_set_tables(&daemon->files, file, news->ids, news->nr,
+			   news->bytes);
 	end_work(daemon);
 }
 
@@ -237,7 +237,7 @@ static void hear_worker(struct daemon *daemon)
 
 static void start_work(struct daemon *daemon)
 {
-	struct file *file = files_next(&daemon->files);
+	struct file *file = fileset_next(&daemon->files);
 	const struct options *options = daemon->options;
 	struct worker_orders orders = {
 		.tables = daemon->tables, .most = options->memory << 20,
@@ -274,7 +274,7 @@ static void let_others_pass(struct daemon *daemon)
 {
 	if (daemon->worker.socket >= 0 && !daemon->adds &&
 	    worker_is_blocked(daemon->worker.pid) &&
-	    files_give_way(&daemon->files))
+	    fileset_give_way(&daemon->files))
 		end_work(daemon);
 }
 

@@ -9,7 +9,7 @@
 #define SFJIT_DAEMON_LOOP_H
 
 #include "events.h"
-#include "files.h"
+#include "fileset.h"
 #include "worker.h"
 
 struct options {
@@ -21,7 +21,7 @@ struct options {
 struct daemon {
 	const struct options *options;
 	int tables, signals;
-	struct files files;
+	struct fileset files;
 	struct events events;
 	struct worker worker;
 	int64_t deadline;	/* of the worker's open(); 0: none */

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "files.h"
+#include "fileset.h"
 
 enum worker_step {
 	WORKER_OPENED,		/* the file is open */

@@ -271,6 +271,25 @@ static void sframe_switch_by_fp(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.switches, param->switches);
 }
 
+/* A call that was read for one step does not count for the next one. */
+static void sframe_switch_text_not_there(struct kunit *test)
+{
+	static const struct sframe_test_switch called = { CALLED, .fp = 64 };
+	struct sframe_test *ctx = test->priv;
+	unsigned long fp = sframe_test_lower(test, &called);
+	const struct unwind_user_state start = {
+		.ip = SFRAME_TEST_RA, .sp = sframe_test_stack(ctx) + 32,
+		.fp = fp, .ws = 8,
+	};
+	struct unwind_user_state state = start;
+
+	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state), SFRAME_REASON_NONE);
+	KUNIT_ASSERT_EQ(test, vm_munmap(ctx->text + PAGE_SIZE, PAGE_SIZE), 0);
+	state = start;
+	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
+			SFRAME_REASON_CFA_ORDER);
+}
+
 /* The row loads the CFA from the stack pointer. */
 static void sframe_switch_by_row(struct kunit *test)
 {
@@ -422,6 +441,7 @@ static struct kunit_case sframe_walk_cases[] = {
 #ifdef CONFIG_HAVE_UNWIND_USER_TEXT
 	KUNIT_CASE_PARAM(sframe_switch_by_fp, sframe_switch_gen_params),
 	KUNIT_CASE_PARAM(sframe_switch_by_row, sframe_switch_gen_params),
+	KUNIT_CASE(sframe_switch_text_not_there),
 #endif
 	KUNIT_CASE(sframe_signal_bit),
 	KUNIT_CASE(sframe_walk_sees_changes),

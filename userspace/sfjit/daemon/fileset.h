@@ -6,8 +6,8 @@
  * conversion, in the order of coming, those of slow devices last; those with
  * tables, and how much memory these take; and those that have none.
  */
-#ifndef SFJIT_DAEMON_FILES_H
-#define SFJIT_DAEMON_FILES_H
+#ifndef SFJIT_DAEMON_FILESET_H
+#define SFJIT_DAEMON_FILESET_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,7 +49,7 @@ struct device {
 	unsigned int major, minor;
 };
 
-struct files {
+struct fileset {
 	int tables;			/* the kernel's descriptor */
 	uint64_t most, bytes;		/* of tables */
 	bool evicts;			/* a message said so */
@@ -61,41 +61,41 @@ struct files {
 	size_t nr_slow, max_slow;
 };
 
-void files_init(struct files *files, int tables, uint64_t most);
-void files_clear(struct files *files);
+void fileset_init(struct fileset *files, int tables, uint64_t most);
+void fileset_clear(struct fileset *files);
 
 /* A file was mapped. A new one is queued. */
-void files_note(struct files *files, pid_t pid, uint64_t generation,
-		const struct sfjit_stacks_mapping *mapping);
+void fileset_note(struct fileset *files, pid_t pid, uint64_t generation,
+		  const struct sfjit_stacks_mapping *mapping);
 
 /* The next to be converted, which is FILE_AT_WORK from now on, or NULL. */
-struct file *files_next(struct files *files);
+struct file *fileset_next(struct fileset *files);
 
 /*
  * Puts the file of a slow device that is at work back into the queue; false: it is of
  * no slow device, or no other file waits.
  */
-bool files_give_way(struct files *files);
+bool fileset_give_way(struct fileset *files);
 
 /* Its device did not answer. That is forgotten when a file there gets a table. */
-void files_set_slow(struct files *files, const struct file *file);
+void fileset_set_slow(struct fileset *files, const struct file *file);
 
 /* The end of its conversion. */
-void files_set_tables(struct files *files, struct file *file,
-		      const unsigned int *ids, unsigned int nr,
+void fileset_set_tables(struct fileset *files, struct file *file,
+			const unsigned int *ids, unsigned int nr,
 		      uint64_t bytes);
-void files_set_none(struct files *files, struct file *file);
+void fileset_set_none(struct fileset *files, struct file *file);
 
 /* Removes its tables; the file is as if it had never been mapped. */
-void files_forget(struct files *files, struct file *file);
+void fileset_forget(struct fileset *files, struct file *file);
 
 /* Removes tables until so many bytes are free; false: that is impossible. */
-bool files_make_room(struct files *files, uint64_t bytes);
+bool fileset_make_room(struct fileset *files, uint64_t bytes);
 
 /* A table that the kernel has already. */
-void files_adopt(struct files *files, const struct file_table *table);
+void fileset_adopt(struct fileset *files, const struct file_table *table);
 
 /* A table is that of a file which has changed: forgets the file. */
-void files_drop(struct files *files, unsigned int id);
+void fileset_drop(struct fileset *files, unsigned int id);
 
-#endif /* SFJIT_DAEMON_FILES_H */
+#endif /* SFJIT_DAEMON_FILESET_H */

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files.h"
+#include "fileset.h"
 #include "util.h"
 
-void files_init(struct files *files, int tables, uint64_t most)
+void fileset_init(struct fileset *files, int tables, uint64_t most)
 {
-	*files = (struct files){ .tables = tables, .most = most };
+	*files = (struct fileset){ .tables = tables, .most = most };
 	TAILQ_INIT(&files->used);
 	TAILQ_INIT(&files->queue);
 }
@@ -29,14 +29,14 @@ static int compare(const void *x, const void *y)
 	return (a->minor > b->minor) - (a->minor < b->minor);
 }
 
-static struct file *find(const struct files *files, const struct file *key)
+static struct file *find(const struct fileset *files, const struct file *key)
 {
 	struct file **found = tfind(key, &files->by_inode, compare);
 
 	return found ? *found : NULL;
 }
 
-static void leave_queue(struct files *files, struct file *file)
+static void leave_queue(struct fileset *files, struct file *file)
 {
 	if (file->state == FILE_QUEUED)
 		TAILQ_REMOVE(&files->queue, file, queue);
@@ -44,7 +44,7 @@ static void leave_queue(struct files *files, struct file *file)
 	file->path = NULL;
 }
 
-static void release(struct files *files, struct file *file)
+static void release(struct fileset *files, struct file *file)
 {
 	leave_queue(files, file);
 	if (file == files->at_work)
@@ -56,7 +56,7 @@ static void release(struct files *files, struct file *file)
 	free(file);
 }
 
-void files_forget(struct files *files, struct file *file)
+void fileset_forget(struct fileset *files, struct file *file)
 {
 	unsigned int i;
 
@@ -67,7 +67,7 @@ void files_forget(struct files *files, struct file *file)
 }
 
 /* The kernel keeps the tables for the next start. */
-void files_clear(struct files *files)
+void fileset_clear(struct fileset *files)
 {
 	while (!TAILQ_EMPTY(&files->used))
 		release(files, TAILQ_FIRST(&files->used));
@@ -76,20 +76,20 @@ void files_clear(struct files *files)
 
 /* ---- Bounds ------------------------------------------------------------ */
 
-static bool forget_oldest(struct files *files, bool with_tables)
+static bool forget_oldest(struct fileset *files, bool with_tables)
 {
 	struct file *file;
 
 	TAILQ_FOREACH(file, &files->used, used)
 		if (with_tables ? file->state == FILE_HAS_TABLES :
 				  file->state != FILE_AT_WORK) {
-			files_forget(files, file);
+			fileset_forget(files, file);
 			return true;
 		}
 	return false;
 }
 
-static void say_full(struct files *files)
+static void say_full(struct fileset *files)
 {
 	if (!files->evicts)
 		fprintf(stderr, "sfjit daemon: tables reached %" PRIu64
@@ -99,7 +99,7 @@ static void say_full(struct files *files)
 	files->evicts = true;
 }
 
-bool files_make_room(struct files *files, uint64_t bytes)
+bool fileset_make_room(struct fileset *files, uint64_t bytes)
 {
 	if (bytes > files->most)
 		return false;
@@ -113,7 +113,7 @@ bool files_make_room(struct files *files, uint64_t bytes)
 
 /* ---- Slow devices ------------------------------------------------------ */
 
-static struct device *find_slow(const struct files *files,
+static struct device *find_slow(const struct fileset *files,
 				const struct file *file)
 {
 	struct device *device = files->slow, *end = device + files->nr_slow;
@@ -125,7 +125,7 @@ static struct device *find_slow(const struct files *files,
 	return NULL;
 }
 
-void files_set_slow(struct files *files, const struct file *file)
+void fileset_set_slow(struct fileset *files, const struct file *file)
 {
 	if (find_slow(files, file))
 		return;
@@ -135,7 +135,7 @@ void files_set_slow(struct files *files, const struct file *file)
 							 file->minor };
 }
 
-static void clear_slow(struct files *files, const struct file *file)
+static void clear_slow(struct fileset *files, const struct file *file)
 {
 	struct device *device = find_slow(files, file);
 
@@ -145,7 +145,7 @@ static void clear_slow(struct files *files, const struct file *file)
 
 /* ---- New files --------------------------------------------------------- */
 
-static struct file *add(struct files *files, const struct file *key)
+static struct file *add(struct fileset *files, const struct file *key)
 {
 	struct file *file = check_alloc(malloc(sizeof(*file)));
 
@@ -169,7 +169,7 @@ static void set_source(struct file *file, pid_t pid,
 	file->mapping.path = file->path;
 }
 
-static void enqueue(struct files *files, const struct file *key, pid_t pid,
+static void enqueue(struct fileset *files, const struct file *key, pid_t pid,
 		    const struct sfjit_stacks_mapping *mapping)
 {
 	struct file *file = add(files, key);
@@ -186,7 +186,7 @@ static bool is_other(const struct file *file, uint64_t generation)
 	       file->state != FILE_AT_WORK;
 }
 
-static void use(struct files *files, struct file *file, uint64_t generation)
+static void use(struct fileset *files, struct file *file, uint64_t generation)
 {
 	if (generation)
 		file->generation = generation;
@@ -194,8 +194,8 @@ static void use(struct files *files, struct file *file, uint64_t generation)
 	TAILQ_INSERT_TAIL(&files->used, file, used);
 }
 
-void files_note(struct files *files, pid_t pid, uint64_t generation,
-		const struct sfjit_stacks_mapping *mapping)
+void fileset_note(struct fileset *files, pid_t pid, uint64_t generation,
+		  const struct sfjit_stacks_mapping *mapping)
 {
 	const struct file key = {
 		.state = FILE_QUEUED, .major = mapping->device_major,
@@ -209,7 +209,7 @@ void files_note(struct files *files, pid_t pid, uint64_t generation,
 		return;
 	file = find(files, &key);
 	if (file && is_other(file, generation)) {
-		files_forget(files, file);
+		fileset_forget(files, file);
 		file = NULL;
 	}
 	if (!file) {
@@ -221,7 +221,7 @@ void files_note(struct files *files, pid_t pid, uint64_t generation,
 		set_source(file, pid, mapping);
 }
 
-static struct file *first(const struct files *files, bool slow)
+static struct file *first(const struct fileset *files, bool slow)
 {
 	struct file *file;
 
@@ -231,7 +231,7 @@ static struct file *first(const struct files *files, bool slow)
 	return file;
 }
 
-struct file *files_next(struct files *files)
+struct file *fileset_next(struct fileset *files)
 {
 	struct file *file = first(files, false) ?: first(files, true);
 
@@ -243,7 +243,7 @@ struct file *files_next(struct files *files)
 	return file;
 }
 
-bool files_give_way(struct files *files)
+bool fileset_give_way(struct fileset *files)
 {
 	struct file *file = files->at_work;
 
@@ -257,7 +257,7 @@ bool files_give_way(struct files *files)
 
 /* ---- Files with tables, and without ------------------------------------ */
 
-void files_set_none(struct files *files, struct file *file)
+void fileset_set_none(struct fileset *files, struct file *file)
 {
 	files->at_work = NULL;
 	file->state = FILE_HAS_NONE;
@@ -265,10 +265,10 @@ void files_set_none(struct files *files, struct file *file)
 	file->path = NULL;
 }
 
-void files_set_tables(struct files *files, struct file *file,
-		      const unsigned int *ids, unsigned int nr, uint64_t bytes)
+void fileset_set_tables(struct fileset *files, struct file *file,
+			const unsigned int *ids, unsigned int nr, uint64_t bytes)
 {
-	files_set_none(files, file);
+	fileset_set_none(files, file);
 	clear_slow(files, file);
 	file->state = FILE_HAS_TABLES;
 	memcpy(file->ids, ids, nr * sizeof(*ids));
@@ -277,7 +277,7 @@ void files_set_tables(struct files *files, struct file *file,
 	files->bytes += bytes;
 }
 
-void files_adopt(struct files *files, const struct file_table *table)
+void fileset_adopt(struct fileset *files, const struct file_table *table)
 {
 	const struct file key = {
 		.state = FILE_HAS_TABLES, .major = table->major,
@@ -307,13 +307,13 @@ static bool has_table(const struct file *file, unsigned int id)
 }
 
 /* The ids of a file at work are not known yet. */
-void files_drop(struct files *files, unsigned int id)
+void fileset_drop(struct fileset *files, unsigned int id)
 {
 	struct file *file;
 
 	TAILQ_FOREACH(file, &files->used, used)
 		if (has_table(file, id)) {
-			files_forget(files, file);
+			fileset_forget(files, file);
 			return;
 		}
 	if (!files->at_work)
