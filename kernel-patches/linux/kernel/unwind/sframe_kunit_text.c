@@ -293,6 +293,14 @@ static void sframe_text_signal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.ip, sframe_text_ra(test->priv));
 }
 
+static void sframe_text_expect(struct kunit *test,
+			       struct unwind_user_state state, int ret)
+{
+	pagefault_disable();
+	KUNIT_EXPECT_EQ(test, unwind_user_step_entered(&state), ret);
+	pagefault_enable();
+}
+
 static void sframe_text_not_there(struct kunit *test)
 {
 	struct sframe_test *ctx = test->priv;
@@ -300,12 +308,49 @@ static void sframe_text_not_there(struct kunit *test)
 	struct pt_regs regs;
 
 	sframe_text_begin(test, &regs, &state, &sframe_entered[0]);
+	sframe_text_expect(test, state, 0);
 	KUNIT_ASSERT_EQ(test, vm_munmap(sframe_text_base(ctx), PAGE_SIZE), 0);
-	pagefault_disable();
-	KUNIT_EXPECT_EQ(test, unwind_user_step_entered(&state), -ENOENT);
+	sframe_text_expect(test, state, -ENOENT);
 	state.sp = ctx->data + SFRAME_TEST_SIZE;
-	KUNIT_EXPECT_EQ(test, unwind_user_step_entered(&state), -ENOENT);
-	pagefault_enable();
+	sframe_text_expect(test, state, -ENOENT);
+}
+
+/* The call is on another page. It is read, then the function is not. */
+static void sframe_text_function_not_there(struct kunit *test)
+{
+	static const struct sframe_test_entered leaf = {
+		INDIRECT, LEAF, .stack = { WORD_RA },
+	};
+	struct sframe_test *ctx = test->priv;
+	unsigned long func = sframe_text_base(ctx) + PAGE_SIZE;
+	struct unwind_user_state state;
+	struct pt_regs regs;
+
+	sframe_text_begin(test, &regs, &state, &leaf);
+	sframe_test_put(test, func, leaf.code.bytes, leaf.code.nr);
+	regs.ax = func;
+	state.ip = func + 2;
+	sframe_text_expect(test, state, 0);
+	state.regs = NULL;
+	sframe_text_expect(test, state, -ENOENT);
+	state.regs = &regs;
+	KUNIT_ASSERT_EQ(test, vm_munmap(func, PAGE_SIZE), 0);
+	sframe_text_expect(test, state, -ENOENT);
+}
+
+/* The word above a pushed frame pointer, which looks like a return address. */
+static void sframe_text_stack_not_there(struct kunit *test)
+{
+	struct sframe_test *ctx = test->priv;
+	unsigned long ra = sframe_text_ra(ctx);
+	struct unwind_user_state state;
+	struct pt_regs regs;
+
+	sframe_text_begin(test, &regs, &state, &sframe_entered[1]);
+	state.fp = ra;
+	state.sp = ctx->data + SFRAME_TEST_SIZE - sizeof(ra);
+	sframe_test_put(test, state.sp, &ra, sizeof(ra));
+	sframe_text_expect(test, state, -ENOENT);
 }
 
 static struct kunit_case sframe_text_cases[] = {
@@ -315,6 +360,8 @@ static struct kunit_case sframe_text_cases[] = {
 	KUNIT_CASE(sframe_text_by_fp),
 	KUNIT_CASE(sframe_text_signal),
 	KUNIT_CASE(sframe_text_not_there),
+	KUNIT_CASE(sframe_text_function_not_there),
+	KUNIT_CASE(sframe_text_stack_not_there),
 	{}
 };
 

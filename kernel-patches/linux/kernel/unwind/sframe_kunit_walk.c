@@ -201,6 +201,7 @@ static const struct sframe_test_switch sframe_switches[] = {
 	{ "the eighth", CALLED, .fp = 64, .switches = 7 },
 	{ "the ninth", CALLED, .fp = 64, .switches = 8, NOT_ALLOWED },
 	{ "not called", .fp = 64, NOT_ALLOWED },
+	{ "not called, the last one of a chain", .fp = 1, NOT_ALLOWED },
 	{ "first function of a goroutine", .code = UNWIND_USER_KUNIT_START,
 	  .fp = 1, .reason = SFRAME_REASON_CFA_ORDER },
 	{ "the same with a caller", .code = UNWIND_USER_KUNIT_START, .fp = 64,
@@ -271,23 +272,50 @@ static void sframe_switch_by_fp(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, state.switches, param->switches);
 }
 
-/* A call that was read for one step does not count for the next one. */
-static void sframe_switch_text_not_there(struct kunit *test)
+/*
+ * Step twice from @state by frame pointer. Before the second step, unmap the
+ * page at @gone: what the first one has read there must not count.
+ */
+static void sframe_switch_expect_gone(struct kunit *test,
+				      struct unwind_user_state *state,
+				      unsigned long gone)
+{
+	const struct unwind_user_state start = *state;
+
+	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(state), SFRAME_REASON_NONE);
+	KUNIT_ASSERT_EQ(test, vm_munmap(gone, PAGE_SIZE), 0);
+	*state = start;
+	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(state),
+			SFRAME_REASON_CFA_ORDER);
+}
+
+static void sframe_switch_call_not_there(struct kunit *test)
 {
 	static const struct sframe_test_switch called = { CALLED, .fp = 64 };
 	struct sframe_test *ctx = test->priv;
-	unsigned long fp = sframe_test_lower(test, &called);
-	const struct unwind_user_state start = {
+	struct unwind_user_state state = {
 		.ip = SFRAME_TEST_RA, .sp = sframe_test_stack(ctx) + 32,
-		.fp = fp, .ws = 8,
+		.fp = sframe_test_lower(test, &called), .ws = 8,
 	};
-	struct unwind_user_state state = start;
 
-	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state), SFRAME_REASON_NONE);
-	KUNIT_ASSERT_EQ(test, vm_munmap(ctx->text + PAGE_SIZE, PAGE_SIZE), 0);
-	state = start;
-	KUNIT_EXPECT_EQ(test, sframe_test_step_fp(&state),
-			SFRAME_REASON_CFA_ORDER);
+	sframe_switch_expect_gone(test, &state, ctx->text + PAGE_SIZE);
+}
+
+/* The return address is the start of a page. */
+static void sframe_switch_start_not_there(struct kunit *test)
+{
+	static const u8 code[] = UNWIND_USER_KUNIT_START;
+	static const struct sframe_test_switch start = { .fp = 1 };
+	struct sframe_test *ctx = test->priv;
+	unsigned long ra = ctx->text + 2 * PAGE_SIZE;
+	struct unwind_user_state state = {
+		.ip = SFRAME_TEST_RA, .sp = sframe_test_stack(ctx) + 32,
+		.fp = sframe_test_lower(test, &start), .ws = 8,
+	};
+
+	sframe_test_put(test, ra - 8, code, sizeof(code));
+	sframe_test_put_word(test, state.fp + 8, ra);
+	sframe_switch_expect_gone(test, &state, ra);
 }
 
 /* The row loads the CFA from the stack pointer. */
@@ -309,6 +337,8 @@ static void sframe_switch_by_row(struct kunit *test)
 	sframe_test_put_word(test, state.sp, fp + 16);
 	state.switches = param->switches;
 	state.topmost = false;
+	if (param->fp == 1)
+		state.fp = 0;
 	if (param->reason) {
 		sframe_expect_refused(test, &state, param->reason);
 		return;
@@ -441,7 +471,8 @@ static struct kunit_case sframe_walk_cases[] = {
 #ifdef CONFIG_HAVE_UNWIND_USER_TEXT
 	KUNIT_CASE_PARAM(sframe_switch_by_fp, sframe_switch_gen_params),
 	KUNIT_CASE_PARAM(sframe_switch_by_row, sframe_switch_gen_params),
-	KUNIT_CASE(sframe_switch_text_not_there),
+	KUNIT_CASE(sframe_switch_call_not_there),
+	KUNIT_CASE(sframe_switch_start_not_there),
 #endif
 	KUNIT_CASE(sframe_signal_bit),
 	KUNIT_CASE(sframe_walk_sees_changes),
