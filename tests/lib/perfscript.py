@@ -2,11 +2,12 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 """Samples from the text of "perf script -F FIELDS", which has call chains.
 
-usage: perfscript.py [--ip] [--separator=TEXT] FIELDS <TEXT
+usage: perfscript.py [--ip] [--user] [--separator=TEXT] FIELDS <TEXT
 
 Prints a line for each sample: its command, pid and tid, of those that are among
 FIELDS, and the names of its frames, the innermost first; with +0xOFFSET if
-FIELDS has symoff. With --ip a frame is ADDRESS:NAME.
+FIELDS has symoff. With --ip a frame is ADDRESS:NAME. With --user frames are those of
+user space, as the kernel found them.
 
 What is neither a sample nor one of perf's other records is an error with its
 line number. A last line that is cut off makes its sample unknown: it is left
@@ -186,12 +187,12 @@ def user_frames(sample):
     return frames
 
 
-def words(sample, with_ip):
-    """Parses a line of a sample."""
+def words(sample, frames, with_ip):
+    """A line of a sample."""
     for value in sample.comm, sample.pid, sample.tid:
         if value is not None:
             yield str(value)
-    for frame in sample.frames:
+    for frame in frames:
         offset = '' if frame.symoff is None else '+0x%x' % frame.symoff
         yield ('%x:' % frame.ip if with_ip else '') + frame.name + offset
 
@@ -199,6 +200,7 @@ def words(sample, with_ip):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument('--ip', action='store_true')
+    parser.add_argument('--user', action='store_true')
     parser.add_argument('--separator', default=' ')
     parser.add_argument('fields')
     arguments = parser.parse_args()
@@ -206,7 +208,8 @@ def main():
         file.reconfigure(encoding='utf-8', errors='surrogateescape')
     try:
         for sample in samples(sys.stdin, arguments.fields):
-            print(arguments.separator.join(words(sample, arguments.ip)))
+            frames = user_frames(sample) if arguments.user else sample.frames
+            print(arguments.separator.join(words(sample, frames, arguments.ip)))
     except (ParseError, ValueError) as error:
         sys.exit('perfscript.py: %s' % error)
 

@@ -10,7 +10,7 @@ known="leaf middle outer main _start"
 # first. One of the two functions of libc that call main() has no symbol.
 of_leaf() {
 	perf script --no-inline -F ip,sym -i "$1" 2>"$tmp/said" |
-		python3 -B "$top/tests/lib/perfscript.py" ip,sym |
+		python3 -B "$top/tests/lib/perfscript.py" --user ip,sym |
 		grep -E '^leaf( |$)' |
 		sed -E 's/ (\[unknown\] )?__libc_start[^ ]* _start$/ _start/'
 }
