@@ -22,7 +22,7 @@ done >"$tmp/before"
 
 hold unprivileged python3 -B "$top/tests/sfjit/daemon/hostile.py" "$theirs" \
 	"$run/prefork" "$run/prefork-static" "$libc"
-# What is mapped next is converted last.
+# The daemon converts files in the order of their mappings: this one comes last.
 cp "$run/prefork" "$work/last"
 await 1 "$work/last" "$work/last" 1
 

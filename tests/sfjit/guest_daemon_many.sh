@@ -20,7 +20,7 @@ settled() {
 	await 1 "$work/$1" "$work/$1"
 }
 
-# Whatever else maps a file does so before: perf, pgrep, and what reads tables.
+# Run the other programs that map files first: perf, pgrep, and what reads tables.
 start_daemon
 cp "$programs/daemon-short" "$work/short"
 record "$work/short"

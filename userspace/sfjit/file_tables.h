@@ -50,7 +50,7 @@ int file_tables_remove(int fd, unsigned int id);
 /* Whether a descriptor of the process with this directory holds tables. */
 bool file_tables_are(const char *dir, int fd);
 
-/* What the kernel shows for it, to be read; NULL with errno. */
+/* Opens what the kernel shows of a descriptor. Returns NULL with errno. */
 FILE *file_tables_info(const char *dir, int fd);
 
 /* Calls 'take' for each of its tables. Returns 0 or -errno. */

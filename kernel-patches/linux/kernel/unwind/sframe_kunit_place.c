@@ -20,12 +20,12 @@
 static void sframe_test_describe(struct sframe_test *ctx)
 {
 	struct sframe_section *section = &ctx->window.section;
-	unsigned long behind = ctx->at + sizeof(struct sframe_header);
+	unsigned long index = ctx->at + sizeof(struct sframe_header);
 
 	section->start = ctx->at;
 	section->length = ctx->len;
-	section->fdes = behind;
-	section->fres = behind + ctx->image.header.fres_off;
+	section->fdes = index;
+	section->fres = index + ctx->image.header.fres_off;
 	section->fres_end = section->fres + ctx->image.header.fre_len;
 	section->num_fdes = SFRAME_TEST_FDES;
 }
