@@ -83,10 +83,11 @@ $T/kernel/prctl/assist: $(call ksft_obj,tests/kernel/prctl/assist.c) \
 $T/kernel/race/race: $(call ksft_obj,$(addprefix tests/kernel/race/, race.c area.c \
 		churn.c swap.c storm.c proc.c leak.c)) $(ksft_racing)
 	$(ksft_link)
-$T/kernel/race/grow: $(call ksft_obj,tests/kernel/race/grow.c) $(ksft_racing)
+$T/kernel/race/grow $T/kernel/race/files: $T/kernel/race/%: \
+		$(call ksft_obj,tests/kernel/race/%.c) $(ksft_racing)
 	$(ksft_link)
 kselftests: $(addprefix $T/kernel/, prctl/prctl prctl/assist $(if $(amd64), \
-	race/race race/grow))
+	race/race race/grow race/files))
 
 # Static: a guest without libraries runs it.
 TESTS += $(if $(amd64),$(call in_tests,kernel/selftests/proc_test))
