@@ -213,7 +213,7 @@ static void *write_run(void *arg)
 	while (!is_over()) {
 		call_that(CHECK_CALLS, pwrite(code->fd, code->spin.code, 1,
 					      OFFSET) == 1, "write");
-		/* An outdated table is in nobody's way. */
+		/* An outdated table does not block a new one. */
 		id = add_at_last(tables, code);
 		call_that(CHECK_CALLS, id > 0, "add after a write");
 		call_that(CHECK_CALLS,
@@ -400,7 +400,7 @@ static void *show_run(void *arg)
 	return NULL;
 }
 
-/* ---- all of it ----------------------------------------------------------- */
+/* ---- the race ------------------------------------------------------------ */
 
 static bool init(void)
 {
