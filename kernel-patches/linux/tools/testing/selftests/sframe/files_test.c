@@ -487,6 +487,9 @@ TEST_F(files, bad_text)
 	EXPECT_EQ(-EEXIST, add_settled(self->tables, self->fd, self->table));
 	self->table->header.text_start = BUCKET;
 	EXPECT_EQ(-EEXIST, add_settled(self->tables, self->fd, self->table));
+	/* It begins before the other text, and reaches into it. */
+	self->table->header.text_start = -UNIT;
+	EXPECT_EQ(-EEXIST, add_settled(self->tables, self->fd, self->table));
 	other = open_tables();
 	EXPECT_EQ(-EEXIST, add_settled(other, self->fd, self->table));
 	self->table->header.text_start = NR_BUCKETS * BUCKET;
