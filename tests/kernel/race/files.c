@@ -50,7 +50,7 @@
 /* How often a mapping is run: mmap() and munmap() take much longer. */
 #define RUNS		500
 
-/* What changes under the code of a thread. */
+/* What changes while a thread runs its code. */
 enum kind { FIXED, MAPPED, TABLE, WRITTEN, SPLIT, NR_KINDS };
 
 enum {
@@ -276,15 +276,21 @@ static void map_again(struct runner *me, uint64_t *rng)
 }
 
 /* The pages before and after the function. */
+static void split(__u8 *at)
+{
+	mprotect(at, SFT_PAGE, PROT_READ);
+	mprotect(at + 2 * SFT_PAGE, SFT_PAGE, PROT_READ);
+	mprotect(at, SFT_PAGE, SFT_RX);
+	mprotect(at + 2 * SFT_PAGE, SFT_PAGE, SFT_RX);
+}
+
 static void *split_run(void *arg)
 {
-	__u8 *at = runners[SPLIT].at;
+	unsigned int i;
 
 	while (!is_over()) {
-		mprotect(at, SFT_PAGE, PROT_READ);
-		mprotect(at + 2 * SFT_PAGE, SFT_PAGE, PROT_READ);
-		mprotect(at, SFT_PAGE, SFT_RX);
-		mprotect(at + 2 * SFT_PAGE, SFT_PAGE, SFT_RX);
+		for (i = SPLIT; i < NR_RUNNERS; i += NR_KINDS)
+			split(runners[i].at);
 		usleep(100);
 	}
 	return NULL;
