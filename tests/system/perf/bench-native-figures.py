@@ -7,13 +7,13 @@ from measured import load, malformed, table
 from tap import check, finish
 
 CHAIN = 127		# addresses of perf's longest callchain by default
-INTERVAL = 64		# reads between two looks at the clock
+INTERVAL = 96		# reads between two looks at the clock
 PROBES = 25
 # Reads of a step through a table besides those of the search: size and rows of
 # the function, its attributes, start and info of its row at once, CFA, return
 # address.
 STEP_READS = 5
-STEPS = 16		# in one access section, without a window
+STEPS = 32		# in one access section, without a window
 # Entry, number of changes, these by eights, id, two for the rule, two words of the
 # stack: fewer where a bucket has one rule.
 PACKED_READS = 5, 14

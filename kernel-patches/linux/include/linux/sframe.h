@@ -18,7 +18,7 @@ struct sframe_registry;
 struct unwind_user_state;
 
 /* Maximum number of steps in one sframe_steps(). */
-#define SFRAME_STEPS	16U
+#define SFRAME_STEPS	32U
 
 #ifdef CONFIG_UNWIND_USER_SFRAME
 

@@ -26,7 +26,7 @@
  * User memory reads and rows between two deadline checks. A step through a
  * window is charged its stack reads up front.
  */
-#define SFRAME_INTERVAL		64
+#define SFRAME_INTERVAL		96
 #define SFRAME_STACK_READS	2
 #define SFRAME_PROBE_READS	16
 

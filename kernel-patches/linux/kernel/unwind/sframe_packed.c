@@ -39,10 +39,12 @@
 
 /*
  * Reads that a look-up is charged, besides those of the stack: entry, block and
- * rule. Each further word of changes costs one more.
+ * rule. Each further word of changes costs one more. Reads of a copy are free:
+ * unlike user memory, it is never slow.
  */
 #define SFRAME_PACKED_READS	3
 #define SFRAME_PACKED_STEP	(SFRAME_STACK_READS + SFRAME_PACKED_READS)
+#define SFRAME_COPIED_STEP	SFRAME_STACK_READS
 
 static int sframe_check_packed(const struct sframe_packed_header *header)
 {
@@ -158,16 +160,16 @@ sframe_table_ptr(unsigned long addr, const bool copied)
 #endif
 
 /*
- * Mark each byte of a word that is greater than @key, by its bit 7. Do not
+ * Mark each byte of a word that is greater than @key, by its bit 7: the sum of
+ * the byte and 255 - @key overflows, so their mean is at least 128. Do not
  * branch: the position of a change is unpredictable.
  */
 static __always_inline u64 sframe_bytes_above(u64 word, u8 key)
 {
-	/* Bit 7 of the sum is set if the low 7 bits are greater. */
-	u64 sum = (word & ~SFRAME_TOP_BITS) +
-		  (~key & S8_MAX) * SFRAME_EACH_BYTE;
+	const u64 other = (u8)~key * SFRAME_EACH_BYTE;
 
-	return (key > S8_MAX ? sum & word : sum | word) & SFRAME_TOP_BITS;
+	return ((word & other) +
+		(((word ^ other) >> 1) & ~SFRAME_TOP_BITS)) & SFRAME_TOP_BITS;
 }
 
 /* How many bytes of a word precede the first marked one? */
@@ -221,7 +223,8 @@ sframe_read_block(struct unwind_user_state *state,
 		at += sizeof(word);
 		if (at >= end)
 			break;
-		state->sframe.slack--;
+		if (!copied)
+			state->sframe.slack--;
 		if (!sframe_table_get(state, &word, at, copied))
 			return SFRAME_REASON_SECTION_FAULT;
 	}
@@ -266,28 +269,27 @@ sframe_load_rule(struct unwind_user_state *state,
 	       sframe_table_get(state, &rule->load[1], at + 1, copied);
 }
 
+/* Where the rule of @offset is: rules may repeat. */
+static __always_inline u32
+sframe_rule_offset(const struct sframe_packed *packed, u32 offset)
+{
+	return packed->repeat ? offset % packed->repeat : offset;
+}
+
 /*
- * Read the rule of @ip. User space controls the address, and so what a CPU that
- * speculates past the bounds check would read beyond a copy.
+ * Read the rule at @offset, see sframe_rule_offset(). User space controls it, and
+ * so what a CPU that speculates past a bounds check would read beyond a copy.
  */
 static __always_inline enum sframe_reason
 sframe_find_rule(struct unwind_user_state *state,
-		 const struct sframe_packed *packed, unsigned long ip,
+		 const struct sframe_packed *packed, u32 offset,
 		 union sframe_packed_load *rule, u32 *id, const bool copied)
 {
-	unsigned long offset = ip - packed->text_start;
 	enum sframe_reason reason;
 	const void __user *at;
-	u32 off, unit, entry;
+	u32 unit, entry;
 
-	if (offset >= packed->text_length)
-		return SFRAME_REASON_NO_FDE;
-	if (copied)
-		offset = array_index_nospec(offset, packed->text_length);
-	off = offset;
-	if (packed->repeat)
-		off %= packed->repeat;
-	unit = off >> UNWIND_USER_SFRAME_UNIT_SHIFT;
+	unit = offset >> UNWIND_USER_SFRAME_UNIT_SHIFT;
 	at = sframe_table_ptr(packed->index + (unit >> SFRAME_PACKED_BUCKET_SHIFT) *
 			      sizeof(entry), copied);
 	if (!sframe_table_get(state, &entry, at, copied))
@@ -321,11 +323,9 @@ sframe_plain_rule(const struct sframe_packed_rule *rule,
 			rule->cfa_off);
 	sframe_set_rule(&frame->ra, UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF,
 			rule->ra_off);
-	if (rule->kind & SFRAME_PACKED_FP_SAVED)
-		sframe_set_rule(&frame->fp, UNWIND_USER_FROM_CFA |
-				UNWIND_USER_DEREF, rule->fp_off);
-	else
-		sframe_set_rule(&frame->fp, UNWIND_USER_FROM_NONE, 0);
+	sframe_set_rule(&frame->fp, rule->kind & SFRAME_PACKED_FP_SAVED ?
+			UNWIND_USER_FROM_CFA | UNWIND_USER_DEREF :
+			UNWIND_USER_FROM_NONE, rule->fp_off);
 	frame->third = rule->third;
 	frame->sp_off = UNWIND_USER_SFRAME_SP_OFF;
 }
@@ -547,11 +547,18 @@ sframe_read_rules(struct unwind_user_state *state,
 		  const struct sframe_packed *packed, unsigned long ip,
 		  const bool copied)
 {
+	unsigned long offset = ip - packed->text_start;
 	union sframe_packed_load rule;
 	enum sframe_reason reason;
 	u32 id;
 
-	reason = sframe_find_rule(state, packed, ip, &rule, &id, copied);
+	if (offset >= packed->text_length)
+		return SFRAME_REASON_NO_FDE;
+	if (copied)
+		offset = array_index_nospec(offset, packed->text_length);
+	reason = sframe_find_rule(state, packed,
+				  sframe_rule_offset(packed, offset), &rule,
+				  &id, copied);
 	if (reason)
 		return reason;
 	return sframe_packed_frame(state, packed, &rule.rule, id,
@@ -575,13 +582,14 @@ enum sframe_reason sframe_read_packed(struct unwind_user_state *state,
 {
 	enum sframe_reason reason;
 
-	state->sframe.slack -= SFRAME_PACKED_READS;
 	unwind_user_access_begin();
-	if (sframe_is_copied(window))
+	if (sframe_is_copied(window)) {
 		reason = sframe_read_rules(state, &window->packed,
 					   ip - state->sframe.bias, true);
-	else
+	} else {
+		state->sframe.slack -= SFRAME_PACKED_READS;
 		reason = sframe_read_rules(state, &window->packed, ip, false);
+	}
 	if (!reason && caller)
 		reason = sframe_read_stack(state, &state->sframe.frame, caller);
 	user_read_access_end();
@@ -612,15 +620,16 @@ sframe_read_fallback(struct unwind_user_state *state,
 
 /*
  * Move to the caller from a frame that is not the topmost one. Leave return
- * probes, stack switches and refusals to sframe_step().
+ * probes, stack switches and refusals to sframe_step(). With @text, the return
+ * address is known to be text. With @sp_bound, a frame pointer led to it.
  */
 static __always_inline bool
-sframe_enter_run(struct unwind_user_state *state,
-		 const struct unwind_user_caller *caller, bool sp_bound)
+sframe_run_enter(struct unwind_user_state *state,
+		 const struct unwind_user_caller *caller, bool text,
+		 bool sp_bound)
 {
-	if (caller->sp <= state->sp || !unwind_user_text(caller->ra))
+	if (caller->sp <= state->sp || !(text || unwind_user_text(caller->ra)))
 		return false;
-	state->ip = caller->ra;
 	state->sp = caller->sp;
 	state->fp = caller->fp;
 	state->third = caller->third;
@@ -629,44 +638,33 @@ sframe_enter_run(struct unwind_user_state *state,
 	return true;
 }
 
+/* Read the caller by a PLAIN or FP rule. Fail for all others. */
 static __always_inline bool
-sframe_step_fallback(struct unwind_user_state *state)
-{
-	struct unwind_user_caller caller __uninitialized;
-
-	return !sframe_read_fallback(state, &caller) &&
-	       sframe_enter_run(state, &caller, true);
-}
-
-/* Step by a PLAIN or FP rule. Fail for all others. */
-static __always_inline bool
-sframe_step_rule(struct unwind_user_state *state,
-		 const struct sframe_packed_rule *rule)
+sframe_run_read(struct unwind_user_state *state,
+		const struct sframe_packed_rule *rule,
+		struct unwind_user_caller *caller)
 {
 	const u8 others = SFRAME_PACKED_EXACT | (UNWIND_USER_SFRAME_SIGNS_RA ?
 			  0 : SFRAME_PACKED_MANGLED_RA | SFRAME_PACKED_KEY_B);
-	struct unwind_user_caller caller __uninitialized;
 	struct unwind_user_frame frame __uninitialized;
 
 	if (unlikely((rule->kind & (SFRAME_PACKED_KIND(U8_MAX) | others)) !=
 		     SFRAME_PACKED_PLAIN))
 		return rule->kind == SFRAME_PACKED_FP &&
-		       sframe_step_fallback(state);
+		       !sframe_read_fallback(state, caller);
 	sframe_plain_rule(rule, &frame);
-	return !unwind_user_read_plain(state, &frame, sizeof(long), &caller) &&
-	       sframe_enter_run(state, &caller, false);
+	return !unwind_user_read_plain(state, &frame, sizeof(long), caller);
 }
 
 /*
  * Copy the position for a run of steps, so that the compiler keeps it in
- * registers. No step of a run starts at a topmost frame or leads to a lower
- * stack.
+ * registers; the address is where the run stores callers. No step of a run
+ * starts at a topmost frame or leads to a lower stack.
  */
 static __always_inline void
 sframe_begin_run(struct unwind_user_state *pos,
 		 const struct unwind_user_state *state)
 {
-	pos->ip = state->ip;
 	pos->sp = state->sp;
 	pos->fp = state->fp;
 	pos->third = state->third;
@@ -679,9 +677,9 @@ sframe_begin_run(struct unwind_user_state *pos,
 
 static __always_inline void
 sframe_end_run(struct unwind_user_state *state,
-	       const struct unwind_user_state *pos)
+	       const struct unwind_user_state *pos, unsigned long ip)
 {
-	state->ip = pos->ip;
+	state->ip = ip;
 	state->sp = pos->sp;
 	state->fp = pos->fp;
 	state->third = pos->third;
@@ -689,70 +687,143 @@ sframe_end_run(struct unwind_user_state *state,
 		state->sp_bound = pos->sp_bound;
 }
 
-/* Make steps in the current range, see sframe_steps(). */
-static __always_inline unsigned int
-sframe_run_range(struct unwind_user_state *pos, const struct sframe_walk *walk,
-		 unsigned long *ips, unsigned int max, const bool copied)
+/* Where a run is that has stored callers from @ips up to @at. */
+static __always_inline unsigned long
+sframe_run_ip(const struct unwind_user_state *state, const unsigned long *ips,
+	      const unsigned long *at)
+{
+	return at == ips ? state->ip : at[-1];
+}
+
+/**
+ * struct sframe_run - the part of a range that its table describes
+ * @first_ra:	first return address: one after the first address
+ * @length:	number of addresses
+ * @skip:	offset of the first address in the text of the table
+ */
+struct sframe_run {
+	unsigned long	first_ra;
+	unsigned long	length;
+	unsigned long	skip;
+};
+
+/* Leave ranges with addresses that are never text to sframe_step(). */
+static __always_inline bool
+sframe_run_limit(struct sframe_run *run, const struct sframe_walk *walk,
+		 const bool copied)
 {
 	const struct sframe_packed *packed = &walk->window->packed;
-	const unsigned long first = walk->first, length = walk->length;
-	const unsigned long bias = copied ? walk->bias : 0;
+	unsigned long start = packed->text_start + (copied ? walk->bias : 0);
+	unsigned long first = walk->first, length = walk->length;
+
+	if (!unwind_user_text(first) || !unwind_user_text(first + length))
+		return false;
+	/* Tables of files rarely repeat: leave the check out of their steps. */
+	if (copied && packed->repeat)
+		return false;
+	if (start - first < length) {
+		length -= start - first;
+		first = start;
+	}
+	run->skip = first - start;
+	if (run->skip >= packed->text_length)
+		return false;
+	run->first_ra = first + 1;
+	run->length = min(length, packed->text_length - run->skip);
+	return true;
+}
+
+/*
+ * Make steps from @ip in the current range. Store callers at @ips, up to @end.
+ *
+ * Return: the end of what was stored.
+ */
+static __always_inline unsigned long *
+sframe_run_range(struct unwind_user_state *pos, const struct sframe_walk *walk,
+		 unsigned long ip, unsigned long *ips, const unsigned long *end,
+		 const bool copied)
+{
+	const int cost = copied ? SFRAME_COPIED_STEP : SFRAME_PACKED_STEP;
+	const struct sframe_packed *packed = &walk->window->packed;
+	struct unwind_user_caller caller __uninitialized;
 	union sframe_packed_load rule;
-	unsigned int nr = 0;
+	unsigned long offset;
+	struct sframe_run run;
+	bool inside;
 	u32 id;
 
-	do {
-		pos->sframe.slack -= SFRAME_PACKED_STEP;
-		if (sframe_find_rule(pos, packed, pos->ip - 1 - bias, &rule, &id,
-				     copied) ||
-		    !sframe_step_rule(pos, &rule.rule))
+	if (!sframe_run_limit(&run, walk, copied))
+		return ips;
+	offset = ip - run.first_ra;
+	inside = offset < run.length;
+	while (inside) {
+		/* One condition each: gcc would compute both, and branch once. */
+		if (ips == end)
 			break;
-		ips[nr++] = pos->ip;
-	} while (nr < max && pos->sframe.slack >= SFRAME_PACKED_STEP &&
-		 pos->ip - 1 - first < length);
-	return nr;
+		if (pos->sframe.slack < cost)
+			break;
+		pos->sframe.slack -= cost;
+		if (copied)
+			offset = array_index_nospec(offset, run.length);
+		offset += run.skip;
+		if (!copied)
+			offset = sframe_rule_offset(packed, offset);
+		if (sframe_find_rule(pos, packed, offset, &rule, &id, copied) ||
+		    !sframe_run_read(pos, &rule.rule, &caller))
+			break;
+		offset = caller.ra - run.first_ra;
+		inside = offset < run.length;
+		if (!sframe_run_enter(pos, &caller, inside,
+				      rule.rule.kind == SFRAME_PACKED_FP))
+			break;
+		*ips++ = caller.ra;
+	}
+	return ips;
 }
 
-/* Make steps in the current range, then in those that the walk has kept. */
+/*
+ * Make steps in the current range, then in those of the same kind that the walk
+ * has kept. If windows change meanwhile, discard them and return 0.
+ */
 static __always_inline unsigned int
-sframe_run_packed(struct unwind_user_state *pos, struct sframe_walk *walk,
-		  unsigned long *ips, unsigned int max)
+sframe_run_packed(struct unwind_user_state *state, unsigned long *ips,
+		  unsigned int max, const bool copied)
 {
-	unsigned int nr = 0;
-
-	do {
-		if (sframe_is_copied(walk->window))
-			nr += sframe_run_range(pos, walk, ips + nr, max - nr,
-					       true);
-		else
-			nr += sframe_run_range(pos, walk, ips + nr, max - nr,
-					       false);
-		if (sframe_in_range(walk, pos->ip - 1) ||
-		    !sframe_swap_range(walk, pos->ip - 1))
-			break;
-	} while (nr < max && pos->sframe.slack >= SFRAME_PACKED_STEP &&
-		 sframe_is_packed(walk->window));
-	return nr;
-}
-
-/* Make steps outside of windows. The walk is not charged for them. */
-static __always_inline unsigned int
-sframe_run_fallback(struct unwind_user_state *state, unsigned long *ips,
-		    unsigned int max)
-{
-	const unsigned long first = state->sframe.first;
-	const unsigned long length = state->sframe.length;
 	struct unwind_user_state pos __uninitialized;
-	unsigned int nr = 0;
+	struct sframe_walk *walk = &state->sframe;
+	unsigned long *at = ips, ip = state->ip;
 
 	sframe_begin_run(&pos, state);
+	unwind_user_access_begin();
 	do {
-		if (!sframe_step_fallback(&pos))
-			break;
-		ips[nr++] = pos.ip;
-	} while (nr < max && pos.ip - 1 - first < length);
-	sframe_end_run(state, &pos);
-	return nr;
+		at = sframe_run_range(&pos, walk, ip, at, ips + max, copied);
+		ip = sframe_run_ip(state, ips, at);
+	} while (!sframe_in_range(walk, ip - 1) &&
+		 sframe_swap_range(walk, ip - 1) &&
+		 sframe_is_packed(walk->window) &&
+		 sframe_is_copied(walk->window) == copied);
+	user_read_access_end();
+	walk->slack = pos.sframe.slack;
+
+	if (!sframe_unchanged(walk))
+		return 0;
+	sframe_end_run(state, &pos, ip);
+	return at - ips;
+}
+
+/* Not inlined: each has registers for what a step needs. */
+static noinline unsigned int
+sframe_run_copied(struct unwind_user_state *state, unsigned long *ips,
+		  unsigned int max)
+{
+	return sframe_run_packed(state, ips, max, true);
+}
+
+static noinline unsigned int
+sframe_run_user(struct unwind_user_state *state, unsigned long *ips,
+		unsigned int max)
+{
+	return sframe_run_packed(state, ips, max, false);
 }
 
 /* Does the walk have budget and time left for a step by a rule? */
@@ -767,26 +838,55 @@ static bool sframe_may_run(struct sframe_walk *walk)
 	return false;
 }
 
-/* Make steps. If windows change meanwhile, discard them and return 0. */
+/* Make steps by the table of the current window. */
 static unsigned int sframe_run_window(struct unwind_user_state *state,
 				      unsigned long *ips, unsigned int max)
 {
+	struct sframe_walk *walk = &state->sframe;
+
+	if (!sframe_is_packed(walk->window) || !sframe_may_run(walk))
+		return 0;
+	return sframe_is_copied(walk->window) ?
+	       sframe_run_copied(state, ips, max) :
+	       sframe_run_user(state, ips, max);
+}
+
+/* Make steps in a range without a window. The walk is not charged for them. */
+static __always_inline unsigned long *
+sframe_run_beside(struct unwind_user_state *pos, const struct sframe_walk *walk,
+		  unsigned long *ips, const unsigned long *end)
+{
+	const unsigned long first_ra = walk->first + 1, length = walk->length;
+	struct unwind_user_caller caller __uninitialized;
+
+	while (ips != end) {
+		if (sframe_read_fallback(pos, &caller) ||
+		    !sframe_run_enter(pos, &caller, false, true))
+			break;
+		*ips++ = caller.ra;
+		if (caller.ra - first_ra >= length)
+			break;
+	}
+	return ips;
+}
+
+/* Make steps outside of windows, in all ranges that the walk has kept. */
+static __always_inline unsigned int
+sframe_run_fallback(struct unwind_user_state *state, unsigned long *ips,
+		    unsigned int max)
+{
 	struct unwind_user_state pos __uninitialized;
 	struct sframe_walk *walk = &state->sframe;
-	unsigned int nr;
+	unsigned long *at = ips, ip;
 
-	if (!sframe_may_run(walk))
-		return 0;
 	sframe_begin_run(&pos, state);
-	unwind_user_access_begin();
-	nr = sframe_run_packed(&pos, walk, ips, max);
-	user_read_access_end();
-	walk->slack = pos.sframe.slack;
-
-	if (!sframe_unchanged(walk))
-		return 0;
-	sframe_end_run(state, &pos);
-	return nr;
+	do {
+		at = sframe_run_beside(&pos, walk, at, ips + max);
+		ip = sframe_run_ip(state, ips, at);
+	} while (!sframe_in_range(walk, ip - 1) &&
+		 sframe_swap_range(walk, ip - 1) && !walk->window);
+	sframe_end_run(state, &pos, ip);
+	return at - ips;
 }
 
 /**
@@ -795,11 +895,10 @@ static unsigned int sframe_run_window(struct unwind_user_state *state,
  * @ips:	filled with the addresses of callers
  * @max:	maximum number of steps
  *
- * Make up to SFRAME_STEPS steps in one access section. Frame pointer steps stop
- * at the end of the current range. Steps through a packed table continue in
- * other ranges with packed tables, if the walk has kept them. If a step is not
- * possible here, sframe_step() makes it or reports why not. Tasks with return
- * probes are left to sframe_step(), too.
+ * Make up to SFRAME_STEPS steps in one access section. They continue in ranges of
+ * the same kind, if the walk has kept them. If a step is not possible here,
+ * sframe_step() makes it or reports why not. Tasks with return probes are left to
+ * sframe_step(), too.
  *
  * Context: as sframe_step().
  * Return: number of steps made, possibly 0.
@@ -816,8 +915,7 @@ unsigned int sframe_steps(struct unwind_user_state *state, unsigned long *ips,
 		sframe_find_window(walk, state->ip - 1);
 	max = min(max, SFRAME_STEPS);
 	if (walk->window)
-		return sframe_is_packed(walk->window) ?
-		       sframe_run_window(state, ips, max) : 0;
+		return sframe_run_window(state, ips, max);
 
 	sframe_clock_stop(walk);
 	unwind_user_access_begin();

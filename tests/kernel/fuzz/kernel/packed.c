@@ -189,17 +189,28 @@ static unsigned long word_at(unsigned long addr)
 	return stack[(addr - STACK) / sizeof(*stack)];
 }
 
+/* What a step is charged, besides further words of a block. */
+static unsigned int cost(void)
+{
+	return copied ? 2 : 5;
+}
+
+static void set_table(struct sframe_window *to)
+{
+	if (copied ? sframe_check_copy(&to->packed, &table, sizeof(table),
+				       0x1000 - FILE_BIAS) :
+		     sframe_read_packed_header(&to->packed, TABLE,
+					       sizeof(table), 0x1000))
+		finding("a good table is refused");
+	to->copied = copied;
+}
+
 /* A frame at @unit of a bucket; callers by each rule are in bucket 3. */
 static void begin(unsigned int bucket, unsigned int unit)
 {
 	unsigned int i;
 
-	if (copied ? sframe_check_copy(&window.packed, &table, sizeof(table),
-				       0x1000 - FILE_BIAS) :
-		     sframe_read_packed_header(&window.packed, TABLE,
-					       sizeof(table), 0x1000))
-		finding("a good table is refused");
-	window.copied = copied;
+	set_table(&window);
 	for (i = 0; i < STACK_WORDS; i++)
 		stack[i] = TEXT + 3 * BUCKET + UNIT;
 	change_at = miss_at = reads = sections = looks = finds = bounded = 0;
@@ -311,15 +322,15 @@ static void try_steps(void)
 /* The steps are those up to the next look at the clock. */
 static void try_slack(void)
 {
+	const unsigned int nr = min(SFRAME_INTERVAL / cost(), SFRAME_STEPS);
 	unsigned int i;
 
 	make_table();
 	begin(0, 0);
 	for (i = 0; i < STACK_WORDS; i++)
 		stack[i] = TEXT + UNIT;
-	expect("steps up to the clock", SFRAME_INTERVAL / 5,
-	       STACK + SFRAME_INTERVAL / 5 * 16, FP);
-	if (state.sframe.slack != SFRAME_INTERVAL % 5)
+	expect("steps up to the clock", nr, STACK + nr * 16, FP);
+	if (state.sframe.slack != (int)(SFRAME_INTERVAL - nr * cost()))
 		finding("steps are not paid for");
 	if (looks)
 		finding("the clock is looked at without need");
@@ -344,17 +355,18 @@ static void try_slack(void)
 	table.blocks[81 + 80] = BY_SP;
 	begin(1, 0);
 	expect("a step before the changes of a long block", 1, STACK + 16, FP);
-	if (state.sframe.slack != SFRAME_INTERVAL - 2 * 5)
+	if (state.sframe.slack != (int)(SFRAME_INTERVAL - 2 * cost()))
 		finding("what is not read of a block is paid for");
 	begin(1, 80);
 	expect("a step after the changes of a long block", 1, STACK + 16, FP);
-	if (state.sframe.slack != SFRAME_INTERVAL - 2 * 5 - 10)
-		finding("a long block costs what a short one does");
+	if (state.sframe.slack != (int)(SFRAME_INTERVAL - 2 * cost() -
+					(copied ? 0 : 10)))
+		finding("a long block costs what a short one does, or a copy");
 
 	begin(0, 0);
 	state.sframe.slack = 4;
 	expect("a step after a look at the clock", 1, STACK + 16, FP);
-	if (state.sframe.slack != SFRAME_INTERVAL - 2 * 5)
+	if (state.sframe.slack != (int)(SFRAME_INTERVAL - 2 * cost()))
 		finding("steps after a look are not paid for, or one that fails");
 
 	begin(0, 0);
@@ -451,9 +463,78 @@ static void try_ranges(void)
 	begin(3, 255);
 	stack[1] = TEXT + 4 * BUCKET + UNIT;
 	expect("a call at the end of a range", 1, STACK + 16, FP);
+	make_table();
+	begin(1, 16);
+	state.sframe.first += BUCKET;
+	state.sframe.length -= BUCKET;
+	stack[(FP - STACK) / 8] = 7;
+	expect("a window that begins after the code of its table", 1, FP + 16, 7);
+	begin(1, 16);
+	state.sframe.first -= BUCKET;
+	state.sframe.length += BUCKET;
+	stack[(FP - STACK) / 8] = 7;
+	expect("a window that begins before it", 1, FP + 16, 7);
+	begin(0, 0);
+	state.sframe.first -= BUCKET;
+	state.sframe.length = 2 * BUCKET;
+	stack[1] = TEXT + BUCKET + UNIT;
+	expect("a window that ends before it", 1, STACK + 16, FP);
+	begin(0, 0);
+	state.sframe.first -= BUCKET;
+	state.sframe.length += BUCKET;
+	state.ip = TEXT;
+	left("a call in a window, before the code of its table");
+	begin(0, 0);
+	state.sframe.length = TASK_SIZE_MAX - TEXT - 1;
+	stack[1] = TEXT + 5 * BUCKET;
+	expect("a caller after the code of its table", 1, STACK + 16, FP);
+
+	begin(0, 0);
+	state.sframe.first = mmap_min_addr;
+	state.sframe.length = TEXT + BUCKET - mmap_min_addr;
+	expect("a window from the lowest address on", 1, STACK + 16, FP);
+	begin(0, 0);
+	state.sframe.first = mmap_min_addr - 1;
+	state.sframe.length = TEXT + BUCKET - mmap_min_addr + 1;
+	left("a window with addresses that nothing is mapped at");
+	begin(0, 0);
+	state.sframe.length = TASK_SIZE_MAX - TEXT;
+	left("a window up to the end of user memory");
+
 	table.header.text_length = 2 * BUCKET;
+	table.index[1] = BY_SP;
 	begin(2, 0);
 	left("a call in a window, after the code of its table");
+}
+
+/* Rules that repeat have an index of one bucket, and blocks after it. */
+static void try_repeat(void)
+{
+	static const u8 block[] = { 1, 8, BY_SP, OTHER };
+	struct unwind_user_caller caller;
+	unsigned int unit;
+
+	make_table();
+	table.header.repeat = 16 * UNIT;
+	table.rules[OTHER] = table.rules[BY_SP];
+	table.rules[OTHER].cfa_off = CFA(32);
+	table.index[0] = SFRAME_PACKED_BLOCK;
+	memcpy(&table.index[1], block, sizeof(block));
+	for (unit = 0; unit < 4 * 256; unit++) {
+		begin(0, unit);
+		tried++;
+		if (sframe_read_packed(&state, &window, TEXT + unit * UNIT,
+				       &caller) ||
+		    caller.sp != STACK + (unit % 16 < 8 ? 16 : 32))
+			finding("a rule that repeats");
+		begin(0, unit);
+		stack[1] = stack[3] = TEXT + 4 * BUCKET + UNIT;
+		if (copied)
+			left("a rule that repeats, of a file");
+		else
+			expect("a step by a rule that repeats", 1,
+			       STACK + (unit % 16 < 8 ? 16 : 32), FP);
+	}
 }
 
 /* From a frame at FP, by what programs have where no section is. */
@@ -519,13 +600,11 @@ static void try_found(void)
 static void begin_two(struct sframe_window *there, unsigned int keep)
 {
 	begin(0, 0);
-	/* A window that the process has registered, also beside a file. */
-	if (sframe_read_packed_header(&other_window.packed, TABLE, sizeof(table),
-				      0x1000))
-		finding("a good table is refused");
+	set_table(&other_window);
 	state.sframe.length = BUCKET;
 	state.sframe.kept[keep] = (struct sframe_kept_range) {
 		.window = there, .first = TEXT + BUCKET, .length = 3 * BUCKET,
+		.bias = FILE_BIAS,
 	};
 	stack[1] = stack[5] = TEXT + BUCKET + UNIT;
 	stack[3] = TEXT + UNIT;
@@ -558,16 +637,27 @@ static void try_two(void)
 	is_in(&other_window, TEXT + BUCKET);
 	other_window.format = SFRAME_FORMAT_PACKED;
 	begin_two(&other_window, 0);
-	state.sframe.slack = 9;
-	expect("as many steps in two ranges as are paid for", 1, STACK + 16, FP);
+	other_window.copied = !copied;
+	expect("a step to a table of another kind", 1, STACK + 16, FP);
 	is_in(&other_window, TEXT + BUCKET);
+	begin_two(&other_window, 0);
+	state.sframe.slack = 2 * cost() - 1;
+	if (copied)
+		state.sframe.slack = 5;
+	if (copied) {
+		expect("two steps that are paid for", 2, STACK + 32, FP);
+		is_in(&window, TEXT);
+	} else {
+		expect("the step that is paid for", 1, STACK + 16, FP);
+		is_in(&other_window, TEXT + BUCKET);
+	}
 
 	begin_two(&other_window, 0);
 	tried++;
 	if (sframe_steps(&state, ips, 1) != 1 || state.sp != STACK + 16)
 		finding("more steps in two ranges than there is room for");
 	begin_two(&other_window, 0);
-	change_at = 8;
+	change_at = copied ? 3 : 8;
 	left("steps in two ranges that have changed");
 }
 
@@ -593,7 +683,8 @@ static void try_kept(void)
 		if (walk->window != &window || walk->first != TEXT ||
 		    walk->length != 3 * BUCKET || walk->kept[i].window ||
 		    walk->kept[i].first != TEXT + 8 * BUCKET ||
-		    walk->kept[i].length != BUCKET)
+		    walk->kept[i].length != BUCKET || walk->kept[i].bias ||
+		    walk->bias != FILE_BIAS)
 			finding("the walk is in another range, or lost one");
 	}
 	begin(0, 0);
@@ -712,19 +803,62 @@ static void try_back_chain(void)
 	left("a rule with a frame pointer that is not known");
 }
 
+#define FRAME_SIZE	(MACHINE_BY_FP ? 16 : 24)
+
 /* A stack of frames that are all alike, without a window. */
-static void try_many(void)
+static void begin_many(void)
 {
-	const unsigned int size = MACHINE_BY_FP ? 16 : 24;
-	unsigned long sp = STACK, end = STACK + SFRAME_STEPS * size;
+	const unsigned long end = STACK + SFRAME_STEPS * FRAME_SIZE;
+	unsigned long sp;
 
 	begin_beside();
 	state.sframe.length = 4 * BUCKET;
-	for (; sp <= end; sp += size)
-		set_word(sp, sp + size);
+	for (sp = STACK; sp <= end; sp += FRAME_SIZE)
+		set_word(sp, sp + FRAME_SIZE);
 	state.fp = STACK;
-	expect("as many steps as may be", SFRAME_STEPS, end,
-	       MACHINE_BY_FP ? end : UNWIND_USER_NO_FP);
+}
+
+static void expect_many(const char *what, unsigned int nr)
+{
+	const unsigned long end = STACK + nr * FRAME_SIZE;
+
+	expect(what, nr, end, MACHINE_BY_FP ? end : UNWIND_USER_NO_FP);
+}
+
+/* By turns in two ranges without a window. */
+static void try_two_beside(void)
+{
+	unsigned long sp;
+	bool even = false;
+
+	begin_many();
+	state.sframe.length = BUCKET;
+	state.sframe.kept[1] = (struct sframe_kept_range) {
+		.first = TEXT + BUCKET, .length = 3 * BUCKET,
+	};
+	for (sp = STACK + FRAME_SIZE; sp - STACK < 4 * FRAME_SIZE;
+	     sp += FRAME_SIZE, even = !even)
+		set_word(sp + ra_off, TEXT + UNIT + (even ? 0 : 3 * BUCKET));
+	expect_many("steps in two ranges without a window", SFRAME_STEPS);
+	if (sections != 1 || finds)
+		finding("ranges that are kept are looked up");
+
+	begin_many();
+	state.sframe.length = BUCKET;
+	state.sframe.kept[1] = (struct sframe_kept_range) {
+		.window = &other_window,
+		.first = TEXT + BUCKET, .length = 3 * BUCKET,
+	};
+	expect_many("a step into a window", 1);
+	is_in(&other_window, TEXT + BUCKET);
+}
+
+static void try_many(void)
+{
+	const unsigned int size = FRAME_SIZE;
+
+	begin_many();
+	expect_many("as many steps as may be", SFRAME_STEPS);
 	if (sections != 1)
 		finding("steps take more than one access section");
 
@@ -1037,6 +1171,7 @@ int main(void)
 	try_left();
 	try_passed_by();
 	try_ranges();
+	try_repeat();
 	try_kept();
 	try_found();
 	try_two();
@@ -1047,6 +1182,8 @@ int main(void)
 	if (!MACHINE_BY_FP)
 		try_back_chain();
 	try_many();
+	try_two_beside();
+	try_two_beside();
 	try_pointer();
 	try_third();
 	try_changed();
@@ -1060,10 +1197,14 @@ int main(void)
 	try_steps();
 	try_slack();
 	try_clock();
+	try_ranges();
+	try_repeat();
 	try_kept();
 	try_two();
 	try_many();
 	refused_at(TEXT + BUCKET, "a rule of a file", SFRAME_REASON_NONE);
+	if (!bounded)
+		finding("a CPU may run ahead of the bound of one address");
 	refused_at(TEXT + 3 * BUCKET, "no rule of a file", SFRAME_REASON_NO_ROW);
 	refused_at(TEXT + 4 * BUCKET, "an address after the text of a file",
 		   SFRAME_REASON_NO_FDE);

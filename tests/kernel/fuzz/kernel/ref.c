@@ -1482,20 +1482,29 @@ static bool may_go_on(struct sframe_walk *walk, const struct step *step,
 
 	if (known < 0)
 		return true;
-	if (!step->packed || known == KEPT)
+	if (known == KEPT)
 		return false;
 	swap_range(walk, &walk->kept[known]);
 	window = model_window_of(walk->window);
+	if (!step->packed)
+		return !window;
 	return window && window->ref.format == SFRAME_FORMAT_PACKED;
+}
+
+static bool may_be_code(unsigned long ip)
+{
+	return ip >= LOWEST_CODE && ip < TASK_SIZE;
 }
 
 /* Has the table of the walk's range something about the call? */
 static bool has_code(const struct unwind_user_state *state)
 {
-	const struct ref_window *ref =
-		&model_window_of(state->sframe.window)->ref;
+	const struct sframe_walk *walk = &state->sframe;
+	const struct ref_window *ref = &model_window_of(walk->window)->ref;
 
-	return state->ip - 1 - ref->first < ref->code;
+	return may_be_code(walk->first) &&
+	       may_be_code(walk->first + walk->length) &&
+	       state->ip - 1 - ref->first < ref->code;
 }
 
 /* Through tables, all of them, or none if something has changed meanwhile. */
