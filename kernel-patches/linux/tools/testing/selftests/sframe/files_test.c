@@ -540,6 +540,22 @@ TEST_F(files, bad_arguments)
 	EXPECT_EQ(-EINVAL, result(prctl(PR_SFRAME_FILES, 0, 0, 0, 1)));
 }
 
+/* Guards against: a table for a directory. */
+TEST_F(files, directory)
+{
+	char name[16];
+	int i;
+
+	ASSERT_TRUE(enter_mount());
+	/* A directory of tmpfs has 20 bytes for each name: the text fits in. */
+	for (i = 0; i <= FILE_SIZE / 20; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		ASSERT_EQ(0, mknod(name, S_IFREG | 0600, 0));
+	}
+	EXPECT_EQ(-EINVAL, add_settled(self->tables, open(".", O_RDONLY),
+				       self->table));
+}
+
 /* Guards against: an inherited descriptor that works without CAP_PERFMON. */
 TEST_F(files, without_capability)
 {
