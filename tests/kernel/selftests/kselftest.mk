@@ -65,7 +65,7 @@ $(ksft)/%_test: $(O)/obj/ksft/tests/libsfjit/%_test.o $(ksft_shared) \
 ksft_toggle := $(wildcard $(ksft_module)/toggle.S)
 $(ksft)/nmi_test: $(call ksft_obj,$(ksft_toggle))
 kselftests: $(patsubst %,$(ksft)/%_test,tracer $(if $(ksft_toggle),nmi) \
-	failslab failslab_assist $(if $(native),libsfjit libsfjit_area))
+	failslab failslab_assist failslab_files $(if $(native),libsfjit libsfjit_area))
 
 # Generators of prctl() arguments; threads and processes against each other.
 ksft_checked := $(call ksft_obj,tests/kernel/race/check.c tests/lib/tap.c) \
