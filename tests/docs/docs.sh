@@ -121,8 +121,8 @@ for doc in $threats $sframe_rst; do
 	constant "$doc" "250 microseconds" \
 		$unwind/sframe_registry.c 'sysctl_sframe_walk_us .*= 250;'
 done
-constant $threats "64 reads between looks at the clock" \
-	$unwind/sframe.h 'SFRAME_INTERVAL[[:space:]]+64$'
+constant $threats "96 reads between looks at the clock" \
+	$unwind/sframe.h 'SFRAME_INTERVAL[[:space:]]+96$'
 constant $threats "4 ranges of a walk" \
 	kernel-patches/7-packed/packed/edit.patch 'SFRAME_KEPT_RANGES[[:space:]]+3$'
 constant $threats "64 pages brought in for a step" \
