@@ -189,7 +189,7 @@ static unsigned long word_at(unsigned long addr)
 	return stack[(addr - STACK) / sizeof(*stack)];
 }
 
-/* What a step is charged, besides further words of a block. */
+/* The kernel charges this for a step, and one more for each further word. */
 static unsigned int cost(void)
 {
 	return copied ? 2 : 5;
@@ -855,8 +855,6 @@ static void try_two_beside(void)
 
 static void try_many(void)
 {
-	const unsigned int size = FRAME_SIZE;
-
 	begin_many();
 	expect_many("as many steps as may be", SFRAME_STEPS);
 	if (sections != 1)
@@ -865,7 +863,7 @@ static void try_many(void)
 	state.sp = state.fp = STACK;
 	ips[3] = 0;
 	if (sframe_steps(&state, ips, 3) != 3 || ips[3] ||
-	    state.sp != STACK + 3 * size)
+	    state.sp != STACK + 3 * FRAME_SIZE)
 		finding("more steps than there is room for");
 	sections = 0;
 	if (sframe_steps(&state, ips, 0) || sections)
@@ -1182,7 +1180,6 @@ int main(void)
 	if (!MACHINE_BY_FP)
 		try_back_chain();
 	try_many();
-	try_two_beside();
 	try_two_beside();
 	try_pointer();
 	try_third();

@@ -11,6 +11,11 @@
 #define LOWEST_CODE	mmap_min_addr
 #define MAX_FAULTS	64
 
+static bool may_be_code(unsigned long ip)
+{
+	return ip >= LOWEST_CODE && ip < TASK_SIZE;
+}
+
 static s32 signed_number(u64 value, unsigned int size)
 {
 	u64 sign = 1ULL << (8 * size - 1);
@@ -1045,7 +1050,7 @@ static enum sframe_reason enter(struct unwind_user_state *state,
 		return reason;
 	if (!caller->ra)
 		return SFRAME_REASON_NO_CALLER;
-	if (caller->ra < LOWEST_CODE || caller->ra >= TASK_SIZE)
+	if (!may_be_code(caller->ra))
 		return SFRAME_REASON_RETURN_ADDRESS;
 	reason = down ? switch_stack(state, caller, by_fp) :
 			SFRAME_REASON_NONE;
@@ -1131,7 +1136,7 @@ static enum sframe_reason read_signal(const struct unwind_user_state *state,
 static enum sframe_reason enter_signal(struct unwind_user_state *state,
 				       const struct caller *caller)
 {
-	if (caller->ra < LOWEST_CODE || caller->ra >= TASK_SIZE)
+	if (!may_be_code(caller->ra))
 		return SFRAME_REASON_RETURN_ADDRESS;
 	state->ip = caller->ra;
 	state->sp = caller->cfa;
@@ -1489,11 +1494,6 @@ static bool may_go_on(struct sframe_walk *walk, const struct step *step,
 	if (!step->packed)
 		return !window;
 	return window && window->ref.format == SFRAME_FORMAT_PACKED;
-}
-
-static bool may_be_code(unsigned long ip)
-{
-	return ip >= LOWEST_CODE && ip < TASK_SIZE;
 }
 
 /* Has the table of the walk's range something about the call? */
