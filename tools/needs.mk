@@ -34,7 +34,7 @@ MAKEFLAGS += --no-builtin-rules
 
 # Compilers and tools
 
-packages.compiler := binutils gcc libc6-dev make
+packages.compiler := binutils ccache gcc libc6-dev make
 packages.python := python3
 packages.archive := ca-certificates xz-utils
 packages.documents := man-db mandoc python3 python3-docutils

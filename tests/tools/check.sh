@@ -231,4 +231,15 @@ O=$tmp/o "$fake/tools/make" -s build/other 2>/dev/null || :
 wait $! || :
 is "one make at a time, in the directory asked for" "made made " \
 	"$(cat "$tmp/o/one" "$tmp/o/other" 2>&1 | tr '\n' ' ')"
+
+# shellcheck disable=SC2016 # make's
+printf '$(O)/one.o:\n\t$(CC) -g -c one.c -o $@\n' >"$fake/Makefile"
+echo 'int one;' >"$fake/one.c"
+cp -R "$fake" "$tmp/copy"
+for tree in "$fake" "$tmp/copy"; do
+	O=build XDG_CACHE_HOME=$tmp/cache "$tree/tools/make" -s build/one.o
+done
+is "a copy of the tree need not compile again" 1 \
+	"$(CCACHE_DIR=$tmp/cache/sfjit/ccache ccache --print-stats |
+		sed -n 's/^direct_cache_hit.//p')"
 finish
