@@ -14,6 +14,7 @@ void fileset_init(struct fileset *files, int tables, uint64_t most)
 	*files = (struct fileset){ .tables = tables, .most = most };
 	TAILQ_INIT(&files->used);
 	TAILQ_INIT(&files->queue);
+	TAILQ_INIT(&files->last);
 }
 
 /* ---- By device and inode ----------------------------------------------- */
@@ -36,17 +37,26 @@ static struct file *find(const struct fileset *files, const struct file *key)
 	return found ? *found : NULL;
 }
 
-static void leave_queue(struct fileset *files, struct file *file)
+static void move(struct file *file, struct file_list *to)
 {
-	if (file->state == FILE_QUEUED)
-		TAILQ_REMOVE(&files->queue, file, queue);
+	if (file->in)
+		TAILQ_REMOVE(file->in, file, queue);
+	file->in = to;
+	if (to)
+		TAILQ_INSERT_TAIL(to, file, queue);
+}
+
+/* It will not be opened again. */
+static void forget_source(struct file *file)
+{
+	move(file, NULL);
 	free(file->path);
 	file->path = NULL;
 }
 
 static void release(struct fileset *files, struct file *file)
 {
-	leave_queue(files, file);
+	forget_source(file);
 	if (file == files->at_work)
 		files->at_work = NULL;
 	tdelete(file, &files->by_inode, compare);
@@ -138,9 +148,14 @@ void fileset_set_slow(struct fileset *files, const struct file *file)
 static void clear_slow(struct fileset *files, const struct file *file)
 {
 	struct device *device = find_slow(files, file);
+	struct file *waits;
 
-	if (device)
-		*device = files->slow[--files->nr_slow];
+	if (!device)
+		return;
+	*device = files->slow[--files->nr_slow];
+	/* Those of other slow devices will leave it again. */
+	while ((waits = TAILQ_FIRST(&files->last)))
+		move(waits, &files->queue);
 }
 
 /* ---- New files --------------------------------------------------------- */
@@ -175,7 +190,7 @@ static void enqueue(struct fileset *files, const struct file *key, pid_t pid,
 	struct file *file = add(files, key);
 
 	set_source(file, pid, mapping);
-	TAILQ_INSERT_TAIL(&files->queue, file, queue);
+	move(file, &files->queue);
 }
 
 /* An inode number is used again, with another generation, for a new file. */
@@ -221,22 +236,22 @@ void fileset_note(struct fileset *files, pid_t pid, uint64_t generation,
 		set_source(file, pid, mapping);
 }
 
-static struct file *first(const struct fileset *files, bool slow)
+/* The first file of the queue, after those of slow devices have left it. */
+static struct file *first(struct fileset *files)
 {
 	struct file *file;
 
-	TAILQ_FOREACH(file, &files->queue, queue)
-		if (!find_slow(files, file) == !slow)
-			break;
+	while ((file = TAILQ_FIRST(&files->queue)) && find_slow(files, file))
+		move(file, &files->last);
 	return file;
 }
 
 struct file *fileset_next(struct fileset *files)
 {
-	struct file *file = first(files, false) ?: first(files, true);
+	struct file *file = first(files) ?: TAILQ_FIRST(&files->last);
 
 	if (file) {
-		TAILQ_REMOVE(&files->queue, file, queue);
+		move(file, NULL);
 		file->state = FILE_AT_WORK;
 		files->at_work = file;
 	}
@@ -247,11 +262,11 @@ bool fileset_give_way(struct fileset *files)
 {
 	struct file *file = files->at_work;
 
-	if (!file || !find_slow(files, file) || !first(files, false))
+	if (!file || !find_slow(files, file) || !first(files))
 		return false;
 	files->at_work = NULL;
 	file->state = FILE_QUEUED;
-	TAILQ_INSERT_TAIL(&files->queue, file, queue);
+	move(file, &files->last);
 	return true;
 }
 
@@ -261,8 +276,7 @@ void fileset_set_none(struct fileset *files, struct file *file)
 {
 	files->at_work = NULL;
 	file->state = FILE_HAS_NONE;
-	free(file->path);
-	file->path = NULL;
+	forget_source(file);
 }
 
 void fileset_set_tables(struct fileset *files, struct file *file,

@@ -28,9 +28,12 @@ enum file_state {
 	FILE_HAS_NONE,
 };
 
+TAILQ_HEAD(file_list, file);
+
 struct file {
 	TAILQ_ENTRY(file) used;
 	TAILQ_ENTRY(file) queue;
+	struct file_list *in;		/* the queue it is in, or NULL */
 	enum file_state state;
 	unsigned int major, minor;
 	uint64_t inode, generation;	/* generation 0: not known */
@@ -43,8 +46,6 @@ struct file {
 	char *path;
 };
 
-TAILQ_HEAD(file_list, file);
-
 struct device {
 	unsigned int major, minor;
 };
@@ -55,7 +56,8 @@ struct fileset {
 	bool evicts;			/* a message said so */
 	void *by_inode;			/* tsearch() */
 	struct file *at_work;		/* NULL: none */
-	struct file_list used, queue;	/* least recently mapped first */
+	struct file_list used;		/* least recently mapped first */
+	struct file_list queue, last;	/* last: files of slow devices */
 	size_t nr;
 	struct device *slow;		/* they did not answer in time */
 	size_t nr_slow, max_slow;
