@@ -80,28 +80,25 @@ static bool parse_table(const char *line, struct file_table *table)
 	return true;
 }
 
-FILE *file_tables_info(const char *dir, int fd)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "%s/fdinfo/%d", dir, fd);
-	return fopen(path, "re");
-}
-
 int file_tables_list(const char *dir, int fd,
 		     void (*take)(void *arg, const struct file_table *table),
-		     void *arg)
+		     void (*other)(void *arg, const char *line), void *arg)
 {
-	FILE *file = file_tables_info(dir, fd);
 	struct file_table table;
-	char line[256];
+	char text[256];
+	FILE *file;
 	int ret;
 
+	snprintf(text, sizeof(text), "%s/fdinfo/%d", dir, fd);
+	file = fopen(text, "re");
 	if (!file)
 		return -errno;
-	while (fgets(line, sizeof(line), file))
-		if (parse_table(line, &table))
+	while (fgets(text, sizeof(text), file)) {
+		if (parse_table(text, &table))
 			take(arg, &table);
+		else if (other && strncmp(text, "table", 5))
+			other(arg, text);
+	}
 	ret = ferror(file) ? -errno : 0;
 	fclose(file);
 	return ret;

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <time.h>
 
 #include <sfjit/device.h>
@@ -50,13 +49,13 @@ int file_tables_remove(int fd, unsigned int id);
 /* Whether a descriptor of the process with this directory holds tables. */
 bool file_tables_are(const char *dir, int fd);
 
-/* Opens what the kernel shows of a descriptor. Returns NULL with errno. */
-FILE *file_tables_info(const char *dir, int fd);
-
-/* Calls 'take' for each of its tables. Returns 0 or -errno. */
+/*
+ * Calls 'take' for each of its tables, and 'other', unless it is NULL, with each
+ * other line that the kernel shows. Returns 0 or -errno.
+ */
 int file_tables_list(const char *dir, int fd,
 		     void (*take)(void *arg, const struct file_table *table),
-		     void *arg);
+		     void (*other)(void *arg, const char *line), void *arg);
 
 /*
  * Calls 'found' with the directory and number of each descriptor that holds

@@ -52,26 +52,19 @@ static void add_table(void *arg, const struct file_table *table)
 	all->list[all->nr++] = (struct entry){ *table, NULL };
 }
 
-static void read_ends(struct ps_ends *ends, const char *dir, int fd)
+static void add_end(void *arg, const char *line)
 {
-	FILE *file = file_tables_info(dir, fd);
-	char line[256];
+	struct entries *all = arg;
 
-	while (file && fgets(line, sizeof(line), file))
-		if (strncmp(line, "table", 5))
-			ps_parse_end(ends, line);
-	if (file)
-		fclose(file);
+	ps_parse_end(&all->ends, line);
 }
 
 static void add_tables(void *arg, const char *dir, int fd)
 {
 	struct entries *all = arg;
 
-	if (!all->held)
-		read_ends(&all->ends, dir, fd);
+	file_tables_list(dir, fd, add_table, all->held ? NULL : add_end, all);
 	all->held = true;
-	file_tables_list(dir, fd, add_table, all);
 }
 
 /* systemd has a copy of the service's descriptor. */

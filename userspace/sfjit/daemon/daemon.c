@@ -76,7 +76,7 @@ static int find_tables(struct daemon *daemon)
 	daemon->tables = fd;
 	fileset_init(&daemon->files, fd, daemon->options->memory << 20);
 	if (kept)
-		file_tables_list("/proc/self", fd, adopt, &daemon->files);
+		file_tables_list("/proc/self", fd, adopt, NULL, &daemon->files);
 	else
 		service_keep(STORE, fd);
 	fileset_make_room(&daemon->files, 0);

@@ -103,7 +103,8 @@ static void check_files(struct daemon *daemon)
 	struct changes changes = { };
 	size_t i;
 
-	file_tables_list("/proc/self", daemon->tables, add_change, &changes);
+	file_tables_list("/proc/self", daemon->tables, add_change, NULL,
+			 &changes);
 	for (i = 0; i < changes.nr; i++)
 		fileset_drop(&daemon->files, changes.ids[i]);
 	if (changes.nr)
