@@ -299,9 +299,11 @@ static void test_names(void)
 	close_names();
 	snprintf(path, sizeof(path), "%s/jit-%d.dump", directory, getpid());
 	IS("the dump", unlink(path), 0);
+	snprintf(path, sizeof(path), "%s/jit-%d.retired", directory, getpid());
+	IS("functions that are gone", unlink(path), 0);
 	snprintf(path, sizeof(path), "/tmp/sfjit-%d.names", getpid());
 	IS("the log", unlink(path), 0);
-	rmdir(directory);
+	IS("rmdir", rmdir(directory), 0);
 }
 
 /* The window keeps its section and functions. */
