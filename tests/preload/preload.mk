@@ -29,12 +29,12 @@ run := $T/preload/programs
 run_any := filter state prefork hello
 run_same := debugger fork_scan later loader refused remap
 run_plugins := 1.so 2.so -gap.so -gaps.so -sparse.so -maps.so -bare.so -gdb.so \
-	-anonymous.so -debug.so -mono.so -mixed.so
+	-anonymous.so -debug.so -mono.so -mixed.so -assembly.so
 run_other := gdb-jit guess lazy maps jit jit-mistakes hello-static prefork-static bare hello-asan unwind-jit user-tls \
 	user-plugin libframes.so formats.so ptraces.so stop.so libtls.so libpcre2-8.so \
 	plugin-jit.so plugin-early.so plugin-broken.so unwind/libunwind.so.1 \
 	origin/libopener.so origin/sub/libhidden.so hello-bare stripped/loader \
-	stripped/plugin1.so stripped/plugin-mixed.so
+	stripped/plugin1.so stripped/plugin-mixed.so stripped/plugin-assembly.so
 
 programs += $(addprefix preload/programs/,$(run_any) $(run_same))
 TESTS += $(if $(amd64),$(addprefix $(run)/,$(run_other)) \
@@ -43,7 +43,7 @@ TESTS += $(if $(amd64),$(addprefix $(run)/,$(run_other)) \
 # Sets the name of the table in the cache, without readelf.
 run_id = -Wl,--build-id=0x$(firstword $(shell printf %s '$(@F)' | sha1sum))
 $(addprefix $(run)/, state prefork hello loader plugin1.so plugin2.so plugin-gdb.so \
-	plugin-jit.so plugin-debug.so plugin-mixed.so): private run_named = $(run_id)
+	plugin-jit.so plugin-debug.so plugin-mixed.so plugin-assembly.so): private run_named = $(run_id)
 room.tests/preload/programs = $(run_named)
 run_so = $(program) -shared -fPIC
 
@@ -129,6 +129,7 @@ $(run)/plugin-debug.so: private flags := -DNUMBER=11 -g -O0
 $(run)/plugin-mono.so: private flags := -DNUMBER=12 -DMONO -g0
 $(run)/plugin-mixed.so: private flags := -DNUMBER=13 -DMIXED \
 	-Wl,-z,noseparate-code
+$(run)/plugin-assembly.so: private flags := -DNUMBER=14 -DASSEMBLY
 $(run)/origin/sub/libhidden.so: private flags := -DNUMBER=6
 $(run)/plugin-gdb.so: private flags := -DNUMBER=7 -DGDB -fno-toplevel-reorder
 $(run)/libpcre2-8.so $(run)/plugin-maps.so: private flags := -DNUMBER=8 -DMAPS

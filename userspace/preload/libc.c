@@ -15,14 +15,16 @@
 
 #define WORD_BITS	(8 * sizeof(ElfW(Addr)))
 
+struct hash_header {
+	uint32_t buckets, first, filter_words, filter_shift;
+};
+
 struct symbols {
 	const struct dl_phdr_info *info;
 	uintptr_t table, strings, hash;
 	size_t strings_length;
-};
-
-struct hash_header {
-	uint32_t buckets, first, filter_words, filter_shift;
+	struct hash_header h;
+	uintptr_t buckets, chains;
 };
 
 /* 'length' bytes at an address of this process, which may not be there. */
@@ -73,6 +75,19 @@ static void take_entry(struct symbols *s, const ElfW(Dyn) *d)
 		s->hash = place;
 }
 
+static bool open_hash(struct symbols *s)
+{
+	const void *p = module_bytes(s->info, s->hash, sizeof(s->h));
+
+	if (!p)
+		return false;
+	memcpy(&s->h, p, sizeof(s->h));
+	s->buckets = s->hash + sizeof(s->h) +
+		     (uintptr_t)s->h.filter_words * sizeof(ElfW(Addr));
+	s->chains = s->buckets + (uintptr_t)s->h.buckets * sizeof(uint32_t);
+	return s->h.buckets;
+}
+
 static bool open_symbols(struct symbols *s, const struct dl_phdr_info *info)
 {
 	const ElfW(Phdr) *ph;
@@ -93,7 +108,18 @@ static bool open_symbols(struct symbols *s, const struct dl_phdr_info *info)
 		take_entry(s, d);
 		addr += sizeof(*d);
 	}
-	return s->table && s->strings && s->hash;
+	return s->table && s->strings && s->hash && open_hash(s);
+}
+
+static bool read_bucket(const struct symbols *s, uint32_t i, uint32_t *n)
+{
+	return read_word(s, s->buckets + (uintptr_t)i * sizeof(*n), n);
+}
+
+static bool read_chain(const struct symbols *s, uint32_t i, uint32_t *n)
+{
+	return read_word(s, s->chains + (uintptr_t)(i - s->h.first) * sizeof(*n),
+			 n);
 }
 
 static uint32_t gnu_hash(const char *name)
@@ -105,23 +131,27 @@ static uint32_t gnu_hash(const char *name)
 	return h;
 }
 
-static bool may_have(const struct symbols *s, const struct hash_header *h,
-		     uint32_t hash)
+static bool may_have(const struct symbols *s, uint32_t hash)
 {
-	size_t word = h->filter_words ? hash / WORD_BITS % h->filter_words : 0;
-	const ElfW(Addr) *p = module_bytes(s->info, s->hash + sizeof(*h) +
+	size_t words = s->h.filter_words;
+	size_t word = words ? hash / WORD_BITS % words : 0;
+	const ElfW(Addr) *p = module_bytes(s->info, s->hash + sizeof(s->h) +
 					   word * sizeof(*p), sizeof(*p));
 
 	return p && *p >> hash % WORD_BITS & 1 &&
-	       *p >> (hash >> h->filter_shift % 32) % WORD_BITS & 1;
+	       *p >> (hash >> s->h.filter_shift % 32) % WORD_BITS & 1;
+}
+
+static const ElfW(Sym) *symbol_at(const struct symbols *s, uint32_t i)
+{
+	return module_bytes(s->info, s->table + i * sizeof(ElfW(Sym)),
+			    sizeof(ElfW(Sym)));
 }
 
 static uintptr_t is_symbol(const struct symbols *s, uint32_t i,
 			   const char *name)
 {
-	const ElfW(Sym) *sym =
-		module_bytes(s->info, s->table + i * sizeof(*sym),
-			     sizeof(*sym));
+	const ElfW(Sym) *sym = symbol_at(s, i);
 	size_t length = strlen(name) + 1;
 	const char *string;
 
@@ -139,29 +169,54 @@ static uintptr_t is_symbol(const struct symbols *s, uint32_t i,
 uintptr_t libc_module_symbol(const struct dl_phdr_info *info, const char *name)
 {
 	uint32_t hash = gnu_hash(name), i, other;
-	uintptr_t buckets, chains, found;
-	const struct hash_header *h;
 	struct symbols s;
+	uintptr_t found;
 
-	if (!open_symbols(&s, info))
+	if (!open_symbols(&s, info) || !may_have(&s, hash) ||
+	    !read_bucket(&s, hash % s.h.buckets, &i))
 		return 0;
-	h = module_bytes(info, s.hash, sizeof(*h));
-	if (!h || !h->buckets || !may_have(&s, h, hash))
-		return 0;
-	buckets = s.hash + sizeof(*h) +
-		  (uintptr_t)h->filter_words * sizeof(ElfW(Addr));
-	chains = buckets + (uintptr_t)h->buckets * sizeof(uint32_t);
-	if (!read_word(&s, buckets + hash % h->buckets * sizeof(i), &i))
-		return 0;
-	for (; i >= h->first; i++) {
-		if (!read_word(&s, chains + (uintptr_t)(i - h->first) *
-			       sizeof(other), &other))
-			return 0;
+	for (; i >= s.h.first && read_chain(&s, i, &other); i++) {
 		found = (other | 1) == (hash | 1) ? is_symbol(&s, i, name) : 0;
 		if (found || other & 1)
 			return found;
 	}
 	return 0;
+}
+
+/* The number after that of the last symbol: the end of the last chain. */
+static uint32_t end_of_symbols(const struct symbols *s)
+{
+	uint32_t i, n, last = 0;
+
+	for (i = 0; i < s->h.buckets && read_bucket(s, i, &n); i++)
+		if (n > last)
+			last = n;
+	while (last >= s->h.first && read_chain(s, last++, &n))
+		if (n & 1)
+			return last;
+	return s->h.first;
+}
+
+size_t libc_module_functions(const struct dl_phdr_info *info, uint64_t *list,
+			     size_t most)
+{
+	const ElfW(Sym) *sym;
+	struct symbols s;
+	uint32_t i, end;
+	size_t nr = 0;
+
+	if (!open_symbols(&s, info))
+		return 0;
+	end = end_of_symbols(&s);
+	for (i = s.h.first; i < end && (sym = symbol_at(&s, i)); i++) {
+		if (sym->st_shndx == SHN_UNDEF ||
+		    ELF64_ST_TYPE(sym->st_info) != STT_FUNC)
+			continue;
+		if (nr < most)
+			list[nr] = sym->st_value;
+		nr++;
+	}
+	return nr;
 }
 
 struct libc libc;

@@ -50,4 +50,11 @@ void libc_at_fork(void (*before)(void), void (*after)(void));
  */
 uintptr_t libc_module_symbol(const struct dl_phdr_info *info, const char *name);
 
+/*
+ * Link-time addresses of the functions that a module defines, in no order. Returns
+ * how many there are, which may be more than 'most'.
+ */
+size_t libc_module_functions(const struct dl_phdr_info *info, uint64_t *list,
+			     size_t most);
+
 #endif /* SFJIT_PRELOAD_LIBC_H */

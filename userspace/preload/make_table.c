@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /* Making the table of a module. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "amend.h"
 #include "arena.h"
 #include "cache.h"
+#include "libc.h"
 #include "make_table.h"
 #include "sys.h"
 
@@ -37,6 +39,27 @@ static int keep_table(struct table *table, const struct sfg_output *out,
 	return table_copy(table, out->data, out->len);
 }
 
+static int compare_addresses(const void *x, const void *y)
+{
+	const uint64_t *a = x, *b = y;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Code without CFI may be called only by others. Less is known without memory. */
+static void add_entries(struct sfg_input *in, const struct image *image)
+{
+	size_t nr = libc_module_functions(image->info, NULL, 0);
+	uint64_t *entries = malloc(nr * sizeof(*entries));
+
+	if (!entries)
+		return;
+	libc_module_functions(image->info, entries, nr);
+	qsort(entries, nr, sizeof(*entries), compare_addresses);
+	in->entries = entries;
+	in->nr_entries = nr;
+}
+
 static int convert_image(struct table *table, struct image *image,
 			 const char **reason)
 {
@@ -56,6 +79,7 @@ static int convert_image(struct table *table, struct image *image,
 
 	image_measure(image);
 	in.cfi = image->cfi;
+	add_entries(&in, image);
 	in.go = image_find_go(image) ? &image->go : NULL;
 	in.flags |= image->is_debug_frame ? SFG_INPUT_DEBUG_FRAME : 0;
 	ret = sfg_convert(&in, &out, &summary, &err);

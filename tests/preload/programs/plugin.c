@@ -98,6 +98,29 @@ __asm__(".section .rodata\n"
 	".text\n");
 #endif
 
+/*
+ * Called only by others, who find it by its name. The store of rbp, seen from the
+ * end, could be that of the caller's.
+ */
+#ifdef ASSEMBLY
+__asm__(".text\n"
+	"	.balign 16\n"
+	"	.globl plugin_assembly\n"
+	"	.type plugin_assembly, @function\n"
+	"plugin_assembly:\n"
+	"	push %rbp\n"
+	"	push %r12\n"
+	"	mov $24, %ecx\n"
+	"1:	add %rdi, %rbp\n"
+	"	dec %ecx\n"
+	"	jne 1b\n"
+	"	mov %rbp, 8(%rdi)\n"
+	"	pop %r12\n"
+	"	pop %rbp\n"
+	"	ret\n"
+	"	.size plugin_assembly, . - plugin_assembly\n");
+#endif
+
 /* Twenty functions in code that is mostly without CFI. */
 #ifdef SPARSE
 __asm__(".text\n"
