@@ -27,7 +27,7 @@
 #include "record.h"
 
 #define PAGE		4096
-#define RING_SIZE	(8u << 20)
+#define RING_SIZE	(32u << 20)
 #define MAX_CPUS	16
 #define POLL_MS		5
 
