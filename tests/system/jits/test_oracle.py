@@ -175,6 +175,7 @@ FILE = next(one for one in executable(taken)
 
 
 ANOTHER = 'another caller in ' + NAME
+TOPMOST = 'another caller of the topmost function in ' + NAME
 ENDS = 'cut where call frame information ends: ' + NAME
 UNCERTAIN = 'uncertain above ' + NAME
 EXACT = True, 0, '-'
@@ -237,7 +238,7 @@ def test_caller_that_a_frame_pointer_misses():
     sample = taken.at_entry()
     equal(verdict(sample.chain, sample), EXACT)
     equal(verdict(without(sample.chain, 1), sample),
-          (True, 0, 'silently wrong: ' + ANOTHER))
+          (True, 0, 'silently wrong: ' + TOPMOST))
     equal(verdict(sample.chain[:1], sample),
           (False, nr_true(taken) - 1, 'cut in ' + NAME))
 

@@ -89,5 +89,17 @@ def test_before_and_after():
     equal(row[len(ROW) - 2:len(ROW)], ['5', 'yes'])
 
 
+def test_what_frame_pointers_lose():
+    lines = LINES[:-1] + [
+        sample('prog', 'plain', 30, 'fp', '1', '0', '-'),
+        sample('prog', 'plain', 11, 'fp', '1', '0', 'silently wrong: another '
+               'caller of the topmost function in prog')]
+    said = subprocess.run([FIGURES, '--frame-pointers', json_of('now', lines)],
+                          text=True, check=True, stdout=subprocess.PIPE).stdout
+    cells = [line.split('- ', 1)[1] for line in said.splitlines() if '- ' in line]
+    equal(cells[10:], ['prog', '50', '60.0 %', '22.0 %', '18.0 %', '66.0 %',
+                       '50.0 %', '6.0 %', '18.0 %', '20.0 %'])
+
+
 check_each('programs:', list(globals().items()))
 finish()

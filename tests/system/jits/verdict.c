@@ -180,8 +180,10 @@ static void print_wrong(const struct sample *sample,
 			const struct process *process, uint64_t at,
 			bool complete)
 {
-	printf("%s: another caller in %s\n", complete ? "silently wrong" :
-	       "cut and wrong", where(process, sample->ip[at ? at - 1 : 0]));
+	printf("%s: another caller %s %s\n",
+	       complete ? "silently wrong" : "cut and wrong",
+	       at < 2 ? "of the topmost function in" : "in",
+	       where(process, sample->ip[at ? at - 1 : 0]));
 }
 
 /* The chain goes on with something else than the truth, or the truth ends. */
