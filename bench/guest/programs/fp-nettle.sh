@@ -3,6 +3,7 @@
 # shellcheck shell=sh disable=SC2154
 # image: frame-pointers
 # packages: libnettle8t64 zlib1g
+# shellcheck source=bench/guest/frame-pointers.sh
 . "$here/../frame-pointers.sh"
 head -c 3000000 /dev/zero >zeros
 run "$fp/bin/nettle-hash" --algorithm=sha256 zeros

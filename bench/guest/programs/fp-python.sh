@@ -3,6 +3,7 @@
 # shellcheck shell=sh disable=SC2154
 # image: frame-pointers
 # packages: python3
+# shellcheck source=bench/guest/frame-pointers.sh
 . "$here/../frame-pointers.sh"
 cat >work.py <<'END'
 import json
