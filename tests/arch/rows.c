@@ -135,7 +135,7 @@ static void test_builder(void)
 
 static void test_no_section(void)
 {
-	static unsigned char section[4096];
+	static _Alignas(16) unsigned char section[4096];
 	struct sfjit_table table = { section, sizeof(section), 0, 0, 0, 0 };
 
 	IS("size of a section", sfjit_section_size(&function, 1), -ENOTSUP);
