@@ -2,6 +2,7 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 #include <elf.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "libc.h"
@@ -197,26 +198,25 @@ static uint32_t end_of_symbols(const struct symbols *s)
 	return s->h.first;
 }
 
-size_t libc_module_functions(const struct dl_phdr_info *info, uint64_t *list,
-			     size_t most)
+uint64_t *libc_module_functions(const struct dl_phdr_info *info, size_t *nr)
 {
 	const ElfW(Sym) *sym;
 	struct symbols s;
+	uint64_t *list;
 	uint32_t i, end;
-	size_t nr = 0;
 
+	*nr = 0;
 	if (!open_symbols(&s, info))
-		return 0;
+		return NULL;
 	end = end_of_symbols(&s);
-	for (i = s.h.first; i < end && (sym = symbol_at(&s, i)); i++) {
-		if (sym->st_shndx == SHN_UNDEF ||
-		    ELF64_ST_TYPE(sym->st_info) != STT_FUNC)
-			continue;
-		if (nr < most)
-			list[nr] = sym->st_value;
-		nr++;
-	}
-	return nr;
+	list = malloc((size_t)(end - s.h.first) * sizeof(*list));
+	if (!list)
+		return NULL;
+	for (i = s.h.first; i < end && (sym = symbol_at(&s, i)); i++)
+		if (sym->st_shndx != SHN_UNDEF &&
+		    ELF64_ST_TYPE(sym->st_info) == STT_FUNC)
+			list[(*nr)++] = sym->st_value;
+	return list;
 }
 
 struct libc libc;

@@ -51,10 +51,9 @@ void libc_at_fork(void (*before)(void), void (*after)(void));
 uintptr_t libc_module_symbol(const struct dl_phdr_info *info, const char *name);
 
 /*
- * Link-time addresses of the functions that a module defines, in no order. Returns
- * how many there are, which may be more than 'most'.
+ * Link-time addresses of the functions that a module defines, in no order, from
+ * malloc(). NULL, and 0 of them: there is no list of them, or no memory.
  */
-size_t libc_module_functions(const struct dl_phdr_info *info, uint64_t *list,
-			     size_t most);
+uint64_t *libc_module_functions(const struct dl_phdr_info *info, size_t *nr);
 
 #endif /* SFJIT_PRELOAD_LIBC_H */

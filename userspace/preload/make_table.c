@@ -49,18 +49,12 @@ static int compare_addresses(const void *x, const void *y)
 /* Code without CFI may be called only by others. Less is known without memory. */
 static void add_entries(struct sfg_input *in, const struct image *image)
 {
-	size_t most = libc_module_functions(image->info, NULL, 0), nr;
-	uint64_t *entries = malloc(most * sizeof(*entries));
+	uint64_t *entries = libc_module_functions(image->info, &in->nr_entries);
 
-	if (!entries)
-		return;
-	nr = libc_module_functions(image->info, entries, most);
-	/* A copy of a file may change meanwhile. */
-	if (nr > most)
-		nr = most;
-	qsort(entries, nr, sizeof(*entries), compare_addresses);
+	if (entries)
+		qsort(entries, in->nr_entries, sizeof(*entries),
+		      compare_addresses);
 	in->entries = entries;
-	in->nr_entries = nr;
 }
 
 static int convert_image(struct table *table, struct image *image,
