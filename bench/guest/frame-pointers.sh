@@ -7,7 +7,7 @@
 # place of Debian's: all at once, as the dynamic linker and libc must be of one build.
 
 fp=$top/build/tests/frame-pointers
-fp_flags="-O2 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer"
+fp_flags=$(cat "$fp/flags")
 export PYTHONHOME=/usr PYTHONPATH="$fp/python" PYTHONDONTWRITEBYTECODE=1
 
 [ -e /tmp/frame-pointers ] || python3 - "$fp/lib" <<'END'

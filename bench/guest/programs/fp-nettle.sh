@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh disable=SC2154
 # image: frame-pointers
-# packages: libnettle8t64 zlib1g
+# packages: libnettle8t64
 # shellcheck source=bench/guest/frame-pointers.sh
 . "$here/../frame-pointers.sh"
 head -c 3000000 /dev/zero >zeros

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The sfjit authors
 # shellcheck shell=sh disable=SC2154
 # image: frame-pointers
-# packages: python3
+# packages: python3 zlib1g
 # shellcheck source=bench/guest/frame-pointers.sh
 . "$here/../frame-pointers.sh"
 cat >work.py <<'END'
