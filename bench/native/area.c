@@ -2,7 +2,7 @@
 // SPDX-FileCopyrightText: 2026 The sfjit authors
 /*
  * area MILLISECONDS: nanoseconds to publish and withdraw a function in an area,
- * by 1, 2 and 8 threads at once. Prints lines "WHERE:THREADS VALUE". VALUE is
+ * by 1 to 16 threads at once. Prints lines "WHERE:THREADS VALUE". VALUE is
  * the elapsed time divided by the functions of all threads: with two CPUs, two
  * threads at best need half as long as one. WHERE is
  *
@@ -28,7 +28,8 @@
 /* Eight megabytes of addresses; no code is there. */
 #define FUNCTIONS	65536
 #define TEXT		0x7e0000000000UL
-#define MOST		8
+#define POWERS		5	/* 1, 2, 4, 8 and 16 threads */
+#define MOST		(1 << (POWERS - 1))
 
 static struct live_function functions[FUNCTIONS];
 static struct sfjit_area *area;
@@ -135,29 +136,33 @@ static double run(unsigned int nr, enum where where)
 	return (end - start) / FUNCTIONS;
 }
 
-static const struct {
-	const char	*name;
-	enum where	where;
-	unsigned int	threads;
-} kinds[] = {
-	{ "apart:1", APART, 1 },
-	{ "apart:2", APART, 2 },
-	{ "apart:8", APART, 8 },
-	{ "anywhere:1", ANYWHERE, 1 },
-	{ "anywhere:2", ANYWHERE, 2 },
-	{ "anywhere:8", ANYWHERE, 8 },
-	{ "turns:1", TURNS, 1 },
-	{ "turns:2", TURNS, 2 },
-	{ "turns:8", TURNS, 8 },
+static const char *const names[] = {
+	[APART]		= "apart",
+	[ANYWHERE]	= "anywhere",
+	[TURNS]		= "turns",
 };
 
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+#define PLACES	(sizeof(names) / sizeof(names[0]))
+
+static void run_each(double least[PLACES][POWERS])
+{
+	unsigned int i, j;
+	double ns;
+
+	for (i = 0; i < PLACES; i++) {
+		for (j = 0; j < POWERS; j++) {
+			ns = run(1u << j, i);
+			if (!least[i][j] || ns < least[i][j])
+				least[i][j] = ns;
+		}
+	}
+}
 
 int main(int argc, char **argv)
 {
-	double budget = argc == 2 ? atof(argv[1]) * 1e6 : 0, end, ns;
-	double least[KINDS] = { 0 };
-	size_t i;
+	double budget = argc == 2 ? atof(argv[1]) * 1e6 : 0, end;
+	double least[PLACES][POWERS] = { 0 };
+	size_t i, j;
 
 	if (budget <= 0)
 		errx(2, "usage: area MILLISECONDS");
@@ -171,14 +176,11 @@ int main(int argc, char **argv)
 	run(MOST, APART);
 	end = now() + budget;
 	do {
-		for (i = 0; i < KINDS; i++) {
-			ns = run(kinds[i].threads, kinds[i].where);
-			if (!least[i] || ns < least[i])
-				least[i] = ns;
-		}
+		run_each(least);
 	} while (now() < end);
-	for (i = 0; i < KINDS; i++)
-		printf("%s %.2f\n", kinds[i].name, least[i]);
+	for (i = 0; i < PLACES; i++)
+		for (j = 0; j < POWERS; j++)
+			printf("%s:%u %.2f\n", names[i], 1u << j, least[i][j]);
 	sfjit_area_retire(area);
 	return 0;
 }

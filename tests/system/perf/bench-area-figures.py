@@ -7,7 +7,7 @@ from measured import load, malformed, report, table
 from tap import check, finish
 
 WHERE = ('apart', 'anywhere', 'turns')
-THREADS = ['1', '2', '8']
+THREADS = ['1', '2', '4', '8', '16']
 SIZES = ('100', '1000', '10000')
 SAME = 1.1		# of a change, in areas of any size
 LEAST = 10		# times as much for REPLACE, without gathering changes
