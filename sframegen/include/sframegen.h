@@ -220,6 +220,12 @@ struct sfg_input {
 	 */
 	size_t cfi_listed;
 	/*
+	 * .eh_frame_hdr, for sfg_open_cfi() alone: .data NULL: none. With it FDEs
+	 * are read when a step needs them; what it does not list, or lists wrong,
+	 * is found by reading all of 'cfi'.
+	 */
+	struct sfg_image index;
+	/*
 	 * Of an object file: sorted offsets in 'cfi' at which a relocation has
 	 * stored an address. One at another offset is not known. NULL: all are.
 	 */
@@ -553,8 +559,12 @@ int sfg_find_go_row(const struct sfg_go *go, const struct sfg_image *code,
 
 /*
  * CFI that is kept. sfg_open_cfi() looks at what sfg_derive() does, but not at
- * text and code; 'in->cfi' is borrowed up to sfg_close_cfi(), which takes NULL.
- * sfg_cfi_memory() is what it has allocated.
+ * text and code; 'in->cfi' and 'in->index' are borrowed up to sfg_close_cfi(),
+ * which takes NULL. sfg_cfi_memory() is what it has allocated by now.
+ *
+ * With an index, CFI may be read and memory be allocated by each of these
+ * functions, also with ENOMEM: no two threads at once may use one 'cfi'. Damaged
+ * CFI is found only where a step needs it.
  */
 struct sfg_cfi;
 
@@ -563,15 +573,14 @@ int sfg_open_cfi(const struct sfg_input *in, struct sfg_cfi **cfi,
 void sfg_close_cfi(struct sfg_cfi *cfi);
 size_t sfg_cfi_memory(const struct sfg_cfi *cfi);
 /* Whether it says anything of an address: a step cannot end in ENOENT then. */
-bool sfg_has_cfi(const struct sfg_cfi *cfi, uint64_t addr);
-int sfg_step_cfi(const struct sfg_cfi *cfi, uint64_t bias,
-		 struct sfg_frame *frame);
+bool sfg_has_cfi(struct sfg_cfi *cfi, uint64_t addr);
+int sfg_step_cfi(struct sfg_cfi *cfi, uint64_t bias, struct sfg_frame *frame);
 /*
  * The row of one address, as a section of this CFI could have it, with addends
  * if it was opened with SFG_INPUT_ADDENDS; its start is 0. What it takes is
  * taken off 'budget'. Errnos are those of a step; ENOENT also for signal frames.
  */
-int sfg_find_cfi_row(const struct sfg_cfi *cfi, uint64_t addr, uint64_t *budget,
+int sfg_find_cfi_row(struct sfg_cfi *cfi, uint64_t addr, uint64_t *budget,
 		     struct sfjit_row *row);
 
 /*

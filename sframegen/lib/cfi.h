@@ -66,7 +66,7 @@ struct cfi_table {
 	size_t nr_relocated;
 	bool bases;			/* the next two are known */
 	uint64_t text_base, data_base;
-	size_t len;			/* up to the terminator */
+	size_t len;			/* up to the terminator, once it is read */
 	size_t listed;			/* as in struct sfg_input */
 	struct cfi_cie *cies;
 	size_t nr_cies, max_cies;
@@ -107,12 +107,39 @@ enum sfg_reason sfg_cfi_read_pointer(const struct cfi_table *t,
 			 SFG_INPUT_CODE | SFG_INPUT_PACKED | \
 			 SFG_INPUT_JIT)
 
-/* cfi_records.c */
+/*
+ * cfi_records.c: sfg_cfi_start_table() reads nothing yet, and needs no
+ * sfg_cfi_free_table().
+ */
+int sfg_cfi_start_table(struct cfi_table *t, const struct sfg_input *in,
+			struct sfg_error *err);
+int sfg_cfi_read_records(struct cfi_table *t, struct sfg_error *err);
+/* Both. */
 int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 		       struct sfg_error *err);
+/*
+ * The FDE at an offset in .eh_frame, and its CIE, which was not run. False: there
+ * is none, it is refused, or it is longer than usual ones.
+ */
+bool sfg_cfi_read_fde(const struct cfi_table *t, uint64_t offset,
+		      struct cfi_cie *cie, struct cfi_fde *fde);
 void sfg_cfi_free_table(struct cfi_table *t);
 /* Whether the linker discarded this function of .debug_frame. */
 bool sfg_cfi_is_discarded(const struct cfi_table *t, const struct cfi_fde *fde);
+
+/* cfi_index.c: .eh_frame_hdr, which need not be right. */
+struct cfi_index {
+	const uint8_t *entries;
+	size_t nr;		/* 0: there is none that can be used */
+	uint64_t addr;		/* that the entries are relative to */
+	bool big_endian;
+};
+
+void sfg_cfi_open_index(struct cfi_index *index, const struct sfg_input *in,
+			bool big_endian);
+/* Where in 'cfi' the FDE should be; false: it does not tell. */
+bool sfg_cfi_look_up(const struct cfi_index *index, uint64_t addr,
+		     uint64_t cfi_addr, uint64_t *offset);
 
 /* cfi_program.c: runs CFI and passes each stretch of code to 'emit'. */
 struct cfi_sink {

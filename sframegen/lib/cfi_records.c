@@ -207,15 +207,10 @@ static void read_cie_body(const struct cfi_table *t, struct cfi_cie *cie,
 	read_augmentation(t, cie, c, letters);
 }
 
-/* Initial instructions run once; each FDE starts from a copy of that state. */
-static int add_cie(struct walker *w, struct record *r)
+static int read_cie(struct walker *w, struct record *r, struct cfi_cie *cie)
 {
-	struct cfi_table *t = w->t;
-	struct cfi_cie *cie;
+	const struct cfi_table *t = w->t;
 
-	if (!grow_array(&t->cies, &t->max_cies, t->nr_cies, sizeof(*cie)))
-		return sfg_fail(w->err, r->offset, "out of memory", -ENOMEM);
-	cie = &t->cies[t->nr_cies++];
 	*cie = (struct cfi_cie) { .offset = r->offset };
 	read_cie_body(t, cie, &r->body);
 	if (r->body.bad)
@@ -226,7 +221,21 @@ static int add_cie(struct walker *w, struct record *r)
 	cie->program_end = r->body.end;
 	if (!cie->refused && cie->ra_column != t->arch->ra)
 		cie->refused = SFG_R_RA_COLUMN;
-	return cie->refused ? 0 : sfg_cfi_run_cie(t, cie, w->err);
+	return 0;
+}
+
+/* Initial instructions run once; each FDE starts from a copy of that state. */
+static int add_cie(struct walker *w, struct record *r)
+{
+	struct cfi_table *t = w->t;
+	struct cfi_cie *cie;
+	int ret;
+
+	if (!grow_array(&t->cies, &t->max_cies, t->nr_cies, sizeof(*cie)))
+		return sfg_fail(w->err, r->offset, "out of memory", -ENOMEM);
+	cie = &t->cies[t->nr_cies++];
+	ret = read_cie(w, r, cie);
+	return ret || cie->refused ? ret : sfg_cfi_run_cie(t, cie, w->err);
 }
 
 /* CIEs come in the order of their offsets, so the array is sorted. */
@@ -321,7 +330,6 @@ static int walk(struct walker *w, bool cies)
 		if (ret)
 			break;
 	}
-	w->t->len = w->c.pos;
 	return ret;
 }
 
@@ -353,19 +361,9 @@ static void sort_fdes(struct cfi_table *t)
 		qsort(t->fdes, t->nr_fdes, sizeof(*t->fdes), compare_fdes);
 }
 
-/*
- * Reads CIEs first, then FDEs: a CIE need not precede its FDEs. Offsets into
- * the section have 32 bits in rules and FDEs.
- */
-int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
-		       struct sfg_error *err)
+int sfg_cfi_start_table(struct cfi_table *t, const struct sfg_input *in,
+			struct sfg_error *err)
 {
-	struct walker w = {
-		.t = t,
-		.err = err,
-	};
-	int ret;
-
 	memset(t, 0, sizeof(*t));
 	t->arch = sfg_any_arch(in->abi);
 	if (!t->arch)
@@ -379,6 +377,7 @@ int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 	t->other = t->third ? t->arch->third : NO_REG;
 	t->debug_frame = in->flags & SFG_INPUT_DEBUG_FRAME;
 	t->data = in->cfi.data;
+	t->len = in->cfi.len;
 	t->addr = in->cfi.addr;
 	t->relocated = in->relocated;
 	t->nr_relocated = in->nr_relocated;
@@ -389,15 +388,74 @@ int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
 	t->addends = in->flags & SFG_INPUT_ADDENDS;
 	/* enough for any real file, and linear in hostile ones */
 	t->budget = 65536 + 64 * (uint64_t)in->cfi.len;
-	cursor_init(&w.c, t->data, 0, in->cfi.len, t->arch->big_endian);
+	return 0;
+}
+
+/*
+ * Reads CIEs first, then FDEs: a CIE need not precede its FDEs. Offsets into
+ * the section have 32 bits in rules and FDEs.
+ */
+int sfg_cfi_read_records(struct cfi_table *t, struct sfg_error *err)
+{
+	struct walker w = {
+		.t = t,
+		.err = err,
+	};
+	int ret;
+
+	cursor_init(&w.c, t->data, 0, t->len, t->arch->big_endian);
 	ret = walk(&w, true);
 	if (!ret)
 		ret = walk(&w, false);
-	if (ret)
+	if (ret) {
 		sfg_cfi_free_table(t);
-	else
-		sort_fdes(t);
-	return ret;
+		return ret;
+	}
+	t->len = w.c.pos;
+	sort_fdes(t);
+	return 0;
+}
+
+int sfg_cfi_read_table(struct cfi_table *t, const struct sfg_input *in,
+		       struct sfg_error *err)
+{
+	int ret = sfg_cfi_start_table(t, in, err);
+
+	return ret ? ret : sfg_cfi_read_records(t, err);
+}
+
+/* Usual records have less than 100 bytes: no field of them takes long. */
+#define SHORT_RECORD	4096
+
+static bool read_short_record(struct walker *w, uint64_t offset,
+			      struct record *r, bool wants_cie)
+{
+	const struct cfi_table *t = w->t;
+	bool cie;
+
+	if (offset >= t->len)
+		return false;
+	cursor_init(&w->c, t->data, offset, t->len, t->arch->big_endian);
+	return next_record(w, r, &cie) > 0 && cie == wants_cie &&
+	       r->body.end - offset <= SHORT_RECORD;
+}
+
+bool sfg_cfi_read_fde(const struct cfi_table *t, uint64_t offset,
+		      struct cfi_cie *cie, struct cfi_fde *fde)
+{
+	struct cfi_table one = *t;
+	struct walker w = { .t = &one };
+	struct record r, of_cie;
+
+	if (!read_short_record(&w, offset, &r, false) ||
+	    !read_short_record(&w, r.id_pos - r.id, &of_cie, true) ||
+	    read_cie(&w, &of_cie, cie))
+		return false;
+	one.cies = cie;
+	one.fdes = fde;
+	one.nr_cies = one.max_fdes = 1;
+	one.nr_fdes = 0;
+	return !add_fde(&w, &r) && one.nr_fdes;
 }
 
 /* Relocations distinguish address 0 in an object file from no address. */
@@ -412,4 +470,6 @@ void sfg_cfi_free_table(struct cfi_table *t)
 	free(t->fdes);
 	t->cies = NULL;
 	t->fdes = NULL;
+	t->nr_cies = t->max_cies = 0;
+	t->nr_fdes = t->max_fdes = 0;
 }

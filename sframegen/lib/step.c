@@ -7,8 +7,17 @@
 
 struct sfg_cfi {
 	struct cfi_table table;
+	enum { INDEXED, READ, DAMAGED } state;	/* of the table's arrays */
+	struct cfi_index index;		/* unless all was read */
 	struct cfi_piece *pieces;	/* NULL: no FDEs overlap */
 	size_t nr_pieces;
+};
+
+/* What an address belongs to. */
+struct owner {
+	struct cfi_fde fde;
+	const struct cfi_cie *cie;	/* its number is no matter then */
+	struct cfi_cie indexed;		/* this one, if it was read alone */
 };
 
 /* The caller, as far as known. */
@@ -248,21 +257,29 @@ static int keep_stretch(struct cfi_sink *sink, uint64_t lo, uint64_t hi,
 	return -ECANCELED;
 }
 
+/* A CIE that was read alone has not been run. */
+static bool must_run_cie(const struct owner *owner, uint8_t other)
+{
+	return other != NO_REG ||
+	       (owner->cie == &owner->indexed && !owner->cie->refused);
+}
+
 /* Finds the state at an address, with the rule of one more register. */
-static int run_to(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
+static int run_to(const struct sfg_cfi *cfi, const struct owner *owner,
 		  uint64_t addr, uint8_t other, struct stretch *s)
 {
-	struct cfi_cie cie = cfi->table.cies[fde->cie];
+	struct cfi_cie cie = *owner->cie;
 	struct cfi_table table = cfi->table;
-	struct cfi_fde one = *fde;
-	int ret;
+	struct cfi_fde one = owner->fde;
+	int ret = 0;
 
 	table.other = other;
 	table.third = false;
 	table.cies = &cie;
 	one.cie = 0;
 	*s = (struct stretch) { .sink.emit = keep_stretch, .addr = addr };
-	ret = other == NO_REG ? 0 : sfg_cfi_run_cie(&table, &cie, NULL);
+	if (must_run_cie(owner, other))
+		ret = sfg_cfi_run_cie(&table, &cie, NULL);
 	if (!ret)
 		ret = sfg_cfi_run_fde(&table, &one, &s->sink, NULL);
 	if (ret != -ECANCELED)
@@ -391,8 +408,10 @@ static int find_ra(const struct sfg_cfi *cfi, const struct sfg_frame *frame,
 /* Bits of registers that struct cfi_state has no rule for. */
 static uint32_t others(const struct sfg_arch *arch)
 {
-	return arch->regs & ~(1u << arch->sp | 1u << arch->fp |
-			      1u << arch->ra);
+	/* Power has a number for the return address that is no bit */
+	uint32_t ra = arch->ra < 32 ? 1u << arch->ra : 0;
+
+	return arch->regs & ~(1u << arch->sp | 1u << arch->fp | ra);
 }
 
 /* One run for what rows know, and one for each other register. */
@@ -406,7 +425,7 @@ static unsigned int nr_runs(const struct sfg_arch *arch)
 	return nr;
 }
 
-static int find_others(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
+static int find_others(const struct sfg_cfi *cfi, const struct owner *owner,
 		       const struct sfg_frame *frame, uint64_t addr,
 		       struct caller *caller)
 {
@@ -418,7 +437,7 @@ static int find_others(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
 	for (reg = 0; reg < 32; reg++) {
 		if (!(others(arch) >> reg & 1))
 			continue;
-		ret = run_to(cfi, fde, addr, reg, &s);
+		ret = run_to(cfi, owner, addr, reg, &s);
 		if (ret)
 			return ret;
 		find_register(cfi, frame, &s.state.other, reg, caller);
@@ -426,7 +445,7 @@ static int find_others(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
 	return 0;
 }
 
-static int step_state(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
+static int step_state(const struct sfg_cfi *cfi, const struct owner *owner,
 		      const struct cfi_state *state, uint64_t addr,
 		      struct sfg_frame *frame)
 {
@@ -439,120 +458,14 @@ static int step_state(const struct sfg_cfi *cfi, const struct cfi_fde *fde,
 	if (!ret)
 		ret = find_ra(cfi, frame, &state->ra, &caller);
 	if (!ret)
-		ret = find_others(cfi, fde, frame, addr, &caller);
+		ret = find_others(cfi, owner, frame, addr, &caller);
 	if (ret)
 		return ret;
 	find_register(cfi, frame, &state->fp, cfi->table.arch->fp, &caller);
 	find_sp(cfi, frame, &state->sp, &caller);
-	go_to(cfi->table.arch, frame, &caller, cfi->table.cies[fde->cie].fde_flags &
-	      SFJIT_FUNCTION_SIGNAL);
+	go_to(cfi->table.arch, frame, &caller,
+	      owner->cie->fde_flags & SFJIT_FUNCTION_SIGNAL);
 	return 0;
-}
-
-/* Returns the FDE that owns this code. */
-static const struct cfi_fde *find_step_piece(const struct sfg_cfi *cfi,
-					     uint64_t addr)
-{
-	const struct cfi_piece *piece;
-	size_t lo = 0, hi = cfi->nr_pieces, mid;
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (cfi->pieces[mid].lo <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	piece = lo ? &cfi->pieces[lo - 1] : NULL;
-	return piece && addr < piece->hi ? &cfi->table.fdes[piece->fde] : NULL;
-}
-
-static const struct cfi_fde *find_step_fde(const struct sfg_cfi *cfi,
-					   uint64_t addr)
-{
-	const struct cfi_table *t = &cfi->table;
-	const struct cfi_fde *fde;
-	size_t lo = 0, hi = t->nr_fdes, mid;
-
-	if (cfi->pieces)
-		return find_step_piece(cfi, addr);
-
-	while (lo < hi) {
-		mid = lo + (hi - lo) / 2;
-		if (t->fdes[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo)
-		return NULL;
-	fde = &t->fdes[lo - 1];
-	return addr - fde->start < fde->size ? fde : NULL;
-}
-
-/* A long program in many frames would take long. */
-static bool spend(uint64_t *budget, const struct sfg_cfi *cfi,
-		  const struct cfi_fde *fde, unsigned int runs)
-{
-	const struct cfi_cie *cie = &cfi->table.cies[fde->cie];
-	uint64_t bytes = (fde->program_end - fde->program) +
-			 (cie->program_end - cie->program);
-
-	bytes = 64 + runs * bytes;
-	if (bytes > *budget)
-		return false;
-	*budget -= bytes;
-	return true;
-}
-
-bool sfg_has_cfi(const struct sfg_cfi *cfi, uint64_t addr)
-{
-	return find_step_fde(cfi, addr);
-}
-
-int sfg_step_cfi(const struct sfg_cfi *cfi, uint64_t bias,
-		 struct sfg_frame *frame)
-{
-	uint64_t addr = looked_up(frame, bias);
-	const struct cfi_fde *fde = find_step_fde(cfi, addr);
-	struct stretch s;
-	int ret;
-
-	if (!fde)
-		return -ENOENT;
-	if (!spend(&frame->budget, cfi, fde, nr_runs(cfi->table.arch)))
-		return -E2BIG;
-	ret = run_to(cfi, fde, addr, NO_REG, &s);
-	return ret ? ret : step_state(cfi, fde, &s.state, addr, frame);
-}
-
-static int make_row(const struct sfg_cfi *cfi, const struct cfi_state *state,
-		    uint64_t addr, uint64_t *budget, struct sfjit_row *row)
-{
-	struct cfi_table table = cfi->table;
-	unsigned int period = 0;
-	enum sfg_reason reason;
-
-	table.budget = *budget;
-	reason = sfg_cfi_make_row(&table, state, addr, row, &period);
-	*budget = table.budget;
-	return reason ? -ENOTSUP : 0;
-}
-
-int sfg_find_cfi_row(const struct sfg_cfi *cfi, uint64_t addr, uint64_t *budget,
-		     struct sfjit_row *row)
-{
-	const struct cfi_fde *fde = find_step_fde(cfi, addr);
-	struct stretch s;
-	int ret;
-
-	if (!fde ||
-	    cfi->table.cies[fde->cie].fde_flags & SFJIT_FUNCTION_SIGNAL)
-		return -ENOENT;
-	if (!spend(budget, cfi, fde, 1))
-		return -E2BIG;
-	ret = run_to(cfi, fde, addr, NO_REG, &s);
-	return ret ? ret : make_row(cfi, &s.state, addr, budget, row);
 }
 
 /* The last address is never code, so no end wraps to 0. */
@@ -608,27 +521,181 @@ static int find_pieces(struct sfg_cfi *cfi)
 	return ret;
 }
 
+/* Returns the FDE that owns this code. */
+static const struct cfi_fde *find_in_pieces(const struct sfg_cfi *cfi,
+					    uint64_t addr)
+{
+	const struct cfi_piece *piece;
+	size_t lo = 0, hi = cfi->nr_pieces, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (cfi->pieces[mid].lo <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	piece = lo ? &cfi->pieces[lo - 1] : NULL;
+	return piece && addr < piece->hi ? &cfi->table.fdes[piece->fde] : NULL;
+}
+
+static const struct cfi_fde *find_in_table(const struct sfg_cfi *cfi,
+					   uint64_t addr)
+{
+	const struct cfi_table *t = &cfi->table;
+	const struct cfi_fde *fde;
+	size_t lo = 0, hi = t->nr_fdes, mid;
+
+	if (cfi->pieces)
+		return find_in_pieces(cfi, addr);
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (t->fdes[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return NULL;
+	fde = &t->fdes[lo - 1];
+	return addr - fde->start < fde->size ? fde : NULL;
+}
+
+static bool find_by_index(const struct sfg_cfi *cfi, uint64_t addr,
+			  struct owner *owner)
+{
+	uint64_t offset;
+
+	owner->cie = &owner->indexed;
+	return sfg_cfi_look_up(&cfi->index, addr, cfi->table.addr, &offset) &&
+	       sfg_cfi_read_fde(&cfi->table, offset, &owner->indexed,
+				&owner->fde) &&
+	       has_code(&owner->fde) &&
+	       addr - owner->fde.start < owner->fde.size;
+}
+
+/* The index is of no more use, unless there is nothing else. */
+static int read_all(struct sfg_cfi *cfi, struct sfg_error *err)
+{
+	int ret = sfg_cfi_read_records(&cfi->table, err);
+
+	if (ret) {
+		cfi->state = ret == -ENOMEM ? cfi->state : DAMAGED;
+		return ret;
+	}
+	drop_unused(&cfi->table);
+	if (find_pieces(cfi)) {
+		sfg_cfi_free_table(&cfi->table);
+		return sfg_fail(err, 0, "out of memory", -ENOMEM);
+	}
+	cfi->state = READ;
+	return 0;
+}
+
+/* ENOENT: no FDE has this address; ENOMEM */
+static int find_owner(struct sfg_cfi *cfi, uint64_t addr, struct owner *owner)
+{
+	const struct cfi_fde *fde;
+
+	if (cfi->state != READ && find_by_index(cfi, addr, owner))
+		return 0;
+	if (cfi->state == INDEXED && read_all(cfi, NULL) == -ENOMEM)
+		return -ENOMEM;
+	fde = cfi->state == READ ? find_in_table(cfi, addr) : NULL;
+	if (!fde)
+		return -ENOENT;
+	owner->fde = *fde;
+	owner->cie = &cfi->table.cies[fde->cie];
+	return 0;
+}
+
+/* A long program in many frames would take long. */
+static bool spend(uint64_t *budget, const struct owner *owner,
+		  unsigned int runs)
+{
+	const struct cfi_fde *fde = &owner->fde;
+	const struct cfi_cie *cie = owner->cie;
+	uint64_t bytes = (fde->program_end - fde->program) +
+			 (cie->program_end - cie->program);
+
+	bytes = 64 + runs * bytes;
+	if (bytes > *budget)
+		return false;
+	*budget -= bytes;
+	return true;
+}
+
+bool sfg_has_cfi(struct sfg_cfi *cfi, uint64_t addr)
+{
+	struct owner owner;
+
+	return !find_owner(cfi, addr, &owner);
+}
+
+int sfg_step_cfi(struct sfg_cfi *cfi, uint64_t bias, struct sfg_frame *frame)
+{
+	uint64_t addr = looked_up(frame, bias);
+	struct owner owner;
+	struct stretch s;
+	int ret = find_owner(cfi, addr, &owner);
+
+	if (ret)
+		return ret;
+	if (!spend(&frame->budget, &owner, nr_runs(cfi->table.arch)))
+		return -E2BIG;
+	ret = run_to(cfi, &owner, addr, NO_REG, &s);
+	return ret ? ret : step_state(cfi, &owner, &s.state, addr, frame);
+}
+
+static int make_row(const struct sfg_cfi *cfi, const struct cfi_state *state,
+		    uint64_t addr, uint64_t *budget, struct sfjit_row *row)
+{
+	struct cfi_table table = cfi->table;
+	unsigned int period = 0;
+	enum sfg_reason reason;
+
+	table.budget = *budget;
+	reason = sfg_cfi_make_row(&table, state, addr, row, &period);
+	*budget = table.budget;
+	return reason ? -ENOTSUP : 0;
+}
+
+int sfg_find_cfi_row(struct sfg_cfi *cfi, uint64_t addr, uint64_t *budget,
+		     struct sfjit_row *row)
+{
+	struct owner owner;
+	struct stretch s;
+	int ret = find_owner(cfi, addr, &owner);
+
+	if (ret)
+		return ret;
+	if (owner.cie->fde_flags & SFJIT_FUNCTION_SIGNAL)
+		return -ENOENT;
+	if (!spend(budget, &owner, 1))
+		return -E2BIG;
+	ret = run_to(cfi, &owner, addr, NO_REG, &s);
+	return ret ? ret : make_row(cfi, &s.state, addr, budget, row);
+}
+
 int sfg_open_cfi(const struct sfg_input *in, struct sfg_cfi **cfi,
 		 struct sfg_error *err)
 {
-	struct sfg_cfi *new = malloc(sizeof(*new));
+	struct sfg_cfi *new = calloc(1, sizeof(*new));
 	int ret;
 
 	if (!new)
 		return sfg_fail(err, 0, "out of memory", -ENOMEM);
-	ret = sfg_cfi_read_table(&new->table, in, err);
-	if (ret) {
+	ret = sfg_cfi_start_table(&new->table, in, err);
+	if (!ret)
+		sfg_cfi_open_index(&new->index, in, new->table.arch->big_endian);
+	if (!ret && !new->index.nr)
+		ret = read_all(new, err);
+	if (ret)
 		free(new);
-		return ret;
-	}
-	drop_unused(&new->table);
-	if (find_pieces(new)) {
-		sfg_cfi_free_table(&new->table);
-		free(new);
-		return sfg_fail(err, 0, "out of memory", -ENOMEM);
-	}
-	*cfi = new;
-	return 0;
+	else
+		*cfi = new;
+	return ret;
 }
 
 void sfg_close_cfi(struct sfg_cfi *cfi)

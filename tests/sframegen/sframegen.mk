@@ -5,7 +5,7 @@
 # counted; its tests link that. The command is not for other machines.
 
 room.tests/sframegen := -Isframegen/lib -Isframegen/cmd
-sframegen_unit := cfi code go layout packed section $(if $(native),output step template)
+sframegen_unit := cfi code go layout packed section $(if $(native),index output step template)
 san_tests += $(sframegen_unit:%=sframegen/%) $(if $(native),sframegen/hostile)
 sframegen_all = $(filter-out %/main.o,$(call objects, \
 	sframegen/lib/*.c sframegen/cmd/$(if $(native),*,format).c,$(1)/))

@@ -253,21 +253,28 @@ static bool read_eh_frame_hdr(struct elf *file, const GElf_Phdr *phdr,
 	return true;
 }
 
+static bool find_eh_frame_hdr(struct elf *file, GElf_Phdr *phdr)
+{
+	size_t i, nr = nr_program_headers(file);
+
+	for (i = 0; i < nr; i++)
+		if (program_header(file, i, phdr) &&
+		    phdr->p_type == PT_GNU_EH_FRAME)
+			return true;
+	return false;
+}
+
 /*
  * Files without section headers: .eh_frame is read to the end of its segment,
  * and ends at its terminator.
  */
 static bool find_by_header(struct elf *file, struct part *part)
 {
-	size_t i, nr = nr_program_headers(file);
 	GElf_Phdr phdr;
 	uint64_t addr, skip;
 
-	for (i = 0; i < nr; i++)
-		if (program_header(file, i, &phdr) &&
-		    phdr.p_type == PT_GNU_EH_FRAME)
-			break;
-	if (i == nr || !read_eh_frame_hdr(file, &phdr, &addr) ||
+	if (!find_eh_frame_hdr(file, &phdr) ||
+	    !read_eh_frame_hdr(file, &phdr, &addr) ||
 	    !find_file_segment(file, addr, &phdr))
 		return false;
 	skip = addr - phdr.p_vaddr;
@@ -327,38 +334,54 @@ static int find_eh_frame(struct elf *file, struct part *part)
 	return find_by_contents(file, part);
 }
 
-static int open_cfi(struct table *table, unsigned int abi, unsigned int flags,
-		    const struct sfg_image *image, struct sfg_cfi **cfi)
+static int open_cfi(struct table *table, struct sfg_input *in,
+		    struct sfg_cfi **cfi)
 {
-	struct sfg_input in = {
-		.abi = abi, .flags = SFG_INPUT_ADDENDS | flags, .cfi = *image,
-	};
-	int ret = sfg_open_cfi(&in, cfi, NULL);
+	int ret;
 
+	in->flags |= SFG_INPUT_ADDENDS;
+	ret = sfg_open_cfi(in, cfi, NULL);
 	if (ret)
 		return ret == -ENOMEM ? ret : -EINVAL;
-	table->bytes += image->len + sfg_cfi_memory(*cfi);
+	table->bytes += in->cfi.len + in->index.len;
 	return 0;
+}
+
+/* A missing index only takes time. */
+static size_t index_length(struct elf *file, GElf_Phdr *hdr)
+{
+	return find_eh_frame_hdr(file, hdr) &&
+	       in_file(file, hdr->p_offset, hdr->p_filesz) &&
+	       hdr->p_filesz <= MAX_CFI ? hdr->p_filesz : 0;
 }
 
 static int use_eh_frame(struct elf *file, unsigned int abi,
 			struct table *table)
 {
+	struct sfg_input in = { .abi = abi };
 	struct part part;
+	GElf_Phdr hdr;
+	size_t length;
+	uint8_t *data;
 	int ret = find_eh_frame(file, &part);
 
 	if (ret)
 		return ret;
 	if (part.length > MAX_CFI)
 		return -EINVAL;
-	table->data = malloc(part.length);
-	if (!table->data)
+	length = index_length(file, &hdr);
+	data = table->data = malloc(part.length + length);
+	if (!data)
 		return -ENOMEM;
-	ret = read_file_bytes(file, part.offset, table->data, part.length);
-	if (ret)
+	if (read_file_bytes(file, part.offset, data, part.length))
 		return -EINVAL;
-	return open_cfi(table, abi, 0, &(struct sfg_image) {
-		table->data, part.length, part.addr }, &table->cfi);
+	in.cfi = (struct sfg_image) { data, part.length, part.addr };
+	if (length && !read_file_bytes(file, hdr.p_offset, data + part.length,
+				       length))
+		in.index = (struct sfg_image) {
+			data + part.length, length, hdr.p_vaddr,
+		};
+	return open_cfi(table, &in, &table->cfi);
 }
 
 /* .debug_frame: gcc -g writes it of code that has no .eh_frame, Go of all. */
@@ -415,6 +438,7 @@ static Elf_Data *debug_frame(struct elf *file)
 static int use_debug_frame(struct elf *file, unsigned int abi,
 			   struct table *table)
 {
+	struct sfg_input in = { .abi = abi, .flags = SFG_INPUT_DEBUG_FRAME };
 	Elf_Data *data = debug_frame(file);
 
 	if (!data)
@@ -423,8 +447,8 @@ static int use_debug_frame(struct elf *file, unsigned int abi,
 	if (!table->debug_data)
 		return -ENOMEM;
 	memcpy(table->debug_data, data->d_buf, data->d_size);
-	return open_cfi(table, abi, SFG_INPUT_DEBUG_FRAME, &(struct sfg_image) {
-		table->debug_data, data->d_size, 0 }, &table->debug);
+	in.cfi = (struct sfg_image) { table->debug_data, data->d_size, 0 };
+	return open_cfi(table, &in, &table->debug);
 }
 
 static int add_segment(struct table *table, const GElf_Phdr *phdr)
@@ -618,5 +642,7 @@ int elf_read_table(struct elf *file, unsigned int abi, struct table *table)
 		ret = read_rules(file, abi, table);
 	if (ret)
 		table_clear(table);
+	else
+		table_count(table);
 	return ret;
 }

@@ -108,6 +108,7 @@ static struct table *add_table(struct files *files, struct elf *elf,
 	}
 	files->nr_tables++;
 	files->table_bytes += table->bytes;
+	table->all_bytes = &files->table_bytes;
 	return table;
 }
 

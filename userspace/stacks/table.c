@@ -21,6 +21,7 @@ void table_clear(struct table *table)
 	table->data = table->debug_data = table->go_data = NULL;
 	table->segments = NULL;
 	table->nr_segments = 0;
+	table->cfi_bytes = 0;
 }
 
 int code_read_table(unsigned int abi, const struct sfjit_stacks_code *code,
@@ -41,20 +42,62 @@ int code_read_table(unsigned int abi, const struct sfjit_stacks_code *code,
 		table_clear(table);
 		return ret == -ENOMEM ? ret : -EINVAL;
 	}
-	table->bytes = sizeof(*table) + code->table_length +
-		       sfg_cfi_memory(table->cfi);
+	table->bytes = sizeof(*table) + code->table_length;
+	table_count(table);
 	return 0;
+}
+
+void table_count(struct table *table)
+{
+	size_t bytes = 0;
+
+	if (table->cfi)
+		bytes += sfg_cfi_memory(table->cfi);
+	if (table->debug)
+		bytes += sfg_cfi_memory(table->debug);
+	table->bytes += bytes - table->cfi_bytes;
+	if (table->all_bytes)
+		*table->all_bytes += bytes - table->cfi_bytes;
+	table->cfi_bytes = bytes;
+}
+
+bool table_has_eh_frame(struct table *table, uint64_t addr)
+{
+	bool has = table->cfi && sfg_has_cfi(table->cfi, addr);
+
+	table_count(table);
+	return has;
 }
 
 /*
  * A program without unwind tables has an .eh_frame nevertheless: that of the C
  * library's crt1.o.
  */
-struct sfg_cfi *table_cfi(const struct table *table, uint64_t addr)
+static struct sfg_cfi *find_cfi(const struct table *table, uint64_t addr)
 {
 	if (!table->debug || (table->cfi && sfg_has_cfi(table->cfi, addr)))
 		return table->cfi;
 	return table->debug;
+}
+
+int table_find_row(struct table *table, uint64_t addr, uint64_t *budget,
+		   struct sfjit_row *row)
+{
+	struct sfg_cfi *cfi = find_cfi(table, addr);
+	int ret = cfi ? sfg_find_cfi_row(cfi, addr, budget, row) : -ENOENT;
+
+	table_count(table);
+	return ret;
+}
+
+int table_step(struct table *table, uint64_t bias, struct sfg_frame *frame)
+{
+	struct sfg_cfi *cfi = find_cfi(table,
+				       frame->pc - frame->called - bias);
+	int ret = cfi ? sfg_step_cfi(cfi, bias, frame) : -ENOENT;
+
+	table_count(table);
+	return ret;
 }
 
 /*

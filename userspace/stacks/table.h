@@ -33,7 +33,10 @@ struct table {
 	void *debug_data;
 	struct sfg_go *go;		/* NULL, or Go's table of functions */
 	void *go_data;
-	size_t bytes;			/* of memory */
+	size_t bytes;			/* of memory, with that of CFI when it
+					   was last counted */
+	size_t cfi_bytes;
+	uint64_t *all_bytes;		/* NULL, or the sum that these are in */
 	uint64_t entry;			/* of the program; 0: none */
 	struct segment *segments;	/* of code */
 	unsigned int nr_segments;
@@ -48,8 +51,14 @@ struct table {
 int code_read_table(unsigned int abi, const struct sfjit_stacks_code *code,
 		    struct table *table);
 
-/* That which says something of an address of the file, or NULL. */
-struct sfg_cfi *table_cfi(const struct table *table, uint64_t addr);
+/* As sfg_has_cfi(), sfg_find_cfi_row() and sfg_step_cfi(). */
+bool table_has_eh_frame(struct table *table, uint64_t addr);
+int table_find_row(struct table *table, uint64_t addr, uint64_t *budget,
+		   struct sfjit_row *row);
+int table_step(struct table *table, uint64_t bias, struct sfg_frame *frame);
+
+/* Adds the memory of CFI to 'bytes': it grows when more is read. */
+void table_count(struct table *table);
 
 /* Where there are no rules: the code that programs start with has no caller. */
 bool table_is_entry(const struct table *table, uint64_t addr);

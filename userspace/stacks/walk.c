@@ -187,20 +187,12 @@ static struct user user_of(const struct walk *walk, const struct piece *p)
 }
 
 /* Go's table goes before its .debug_frame, which does not have the frame pointer. */
-static bool is_go(const struct table *table, uint64_t addr)
+static bool is_go(struct table *table, uint64_t addr)
 {
 	struct sfg_image function;
 
-	return table->go && !(table->cfi && sfg_has_cfi(table->cfi, addr)) &&
+	return table->go && !table_has_eh_frame(table, addr) &&
 	       !sfg_go_function_at(table->go, addr, &function);
-}
-
-static int find_cfi_row(const struct table *table, uint64_t addr,
-			uint64_t *budget, struct sfjit_row *row)
-{
-	const struct sfg_cfi *cfi = table_cfi(table, addr);
-
-	return cfi ? sfg_find_cfi_row(cfi, addr, budget, row) : -ENOENT;
 }
 
 /* ENODATA means elsewhere that a word of the stack is missing. */
@@ -215,7 +207,7 @@ static int find_go_row(struct walk *walk, const struct piece *p, uint64_t addr,
 }
 
 static struct known_row *find_walk_row(struct walk *walk, const struct piece *p,
-				       const struct table *table, uint64_t addr,
+				       struct table *table, uint64_t addr,
 				       uint64_t *budget)
 {
 	struct known_row *known;
@@ -228,7 +220,8 @@ static struct known_row *find_walk_row(struct walk *walk, const struct piece *p,
 	if (known->is_go)
 		known->error = find_go_row(walk, p, addr, known);
 	else
-		known->error = find_cfi_row(table, addr, budget, &known->row);
+		known->error = table_find_row(table, addr, budget,
+					      &known->row);
 	/* what is left of a budget or of memory is not a property of the address */
 	known->table = known->error == -E2BIG || known->error == -ENOMEM ?
 		       0 : table->serial;
@@ -248,20 +241,12 @@ static int step_by_row(struct walk *walk, const struct known_row *known,
 	return ret;
 }
 
-static int step_by_cfi(const struct table *table, uint64_t addr, uint64_t bias,
-		       struct sfg_frame *frame)
-{
-	const struct sfg_cfi *cfi = table_cfi(table, addr);
-
-	return cfi ? sfg_step_cfi(cfi, bias, frame) : -ENOENT;
-}
-
 /*
  * A row does not tell the caller's other registers. Where they turn out to be
  * needed, 'full' finds them all; Go's functions do not keep any.
  */
 static int step_by_table(struct walk *walk, const struct piece *p,
-			 const struct table *table, uint64_t bias, bool full,
+			 struct table *table, uint64_t bias, bool full,
 			 struct sfg_frame *frame)
 {
 	uint64_t addr = frame->pc - frame->called - bias;
@@ -275,7 +260,7 @@ static int step_by_table(struct walk *walk, const struct piece *p,
 		if (known->is_go)
 			return known->error;
 	}
-	return step_by_cfi(table, addr, bias, frame);
+	return table_step(table, bias, frame);
 }
 
 /* 0: there is a caller; 1: there is none; or an error. */
@@ -527,7 +512,7 @@ static bool read_nothing(void *arg, uint64_t addr, uint64_t *word)
 /* Signal frames, and others that have no row, are known to be steps. */
 static enum sfjit_stacks_reason look_at_rules(struct walk *walk,
 					      const struct piece *p,
-					      const struct table *table,
+					      struct table *table,
 					      uint64_t addr)
 {
 	struct sfg_frame frame = {

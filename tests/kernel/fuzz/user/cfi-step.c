@@ -168,6 +168,32 @@ void require_steps(const struct sfg_input *in, const struct sfg_output *out,
 	sfg_close_cfi(cfi);
 }
 
+/*
+ * An index of any bytes, and one that was made for this CFI: both of them follow it
+ * in the input. It may name what is no record, so nothing is asked of the rows.
+ */
+void require_indexed(const struct sfg_input *in, size_t from)
+{
+	struct sfg_input indexed = *in;
+	uint64_t addr, budget = UINT32_MAX;
+	struct sfg_frame frame;
+	struct sfjit_row row;
+	struct sfg_cfi *cfi;
+
+	indexed.index = (struct sfg_image) {
+		(const uint8_t *)in->cfi.data + from, in->cfi.len - from,
+		in->cfi.addr + from,
+	};
+	if (sfg_open_cfi(&indexed, &cfi, NULL))
+		return;
+	for (addr = 0; in->nr_text && addr < 4 * MAX_STEPS; addr += 4) {
+		frame = frame_at(in->text->addr + addr);
+		sfg_step_cfi(cfi, 0, &frame);
+		sfg_find_cfi_row(cfi, in->text->addr + addr, &budget, &row);
+	}
+	sfg_close_cfi(cfi);
+}
+
 int require_opened(const struct sfg_input *in)
 {
 	struct sfg_cfi *cfi = NULL;

@@ -442,6 +442,7 @@ static void require_all(struct input *i)
 	if (ret) {
 		require_not_converted(i, ret);
 		require_opened(&i->in);
+		require_indexed(&i->in, i->in.cfi.len / 2);
 	} else {
 		if (sfg_abi_has_sframe(i->in.abi))
 			require_converted(i, &derived, &sum);
@@ -449,6 +450,7 @@ static void require_all(struct input *i)
 			require_not_converted(i, -ENOTSUP);
 		require_called(i, &derived);
 		require_some_written(i, &derived);
+		require_indexed(&i->in, sum.cfi_bytes);
 		sfg_free_fdes(&derived);
 	}
 	fill_memory(0);
@@ -465,6 +467,8 @@ static void require_out_of_memory(const struct input *i)
 		free(out.data);
 	fail_allocation(i->fails);
 	require_opened(&i->in);
+	fail_allocation(i->fails);
+	require_indexed(&i->in, i->in.cfi.len / 2);
 	fail_allocation(0);
 	/* callers need not ask for more than the section */
 	if (!sfg_convert(&i->in, &out, NULL, NULL))

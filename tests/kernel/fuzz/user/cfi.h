@@ -60,6 +60,8 @@ void require_written(unsigned int abi, unsigned int flags,
  */
 void require_steps(const struct sfg_input *in, const struct sfg_output *out,
 		   const struct sfg_fdes *derived);
+/* With the rest of the CFI, from this byte on, as an index. */
+void require_indexed(const struct sfg_input *in, size_t from);
 /* The result of sfg_open_cfi(). */
 int require_opened(const struct sfg_input *in);
 
