@@ -14,6 +14,7 @@
 #define SECOND	1000000000ULL
 #define LOOK_NS	10000000ULL
 #define SPIN_NS	100000ULL
+#define YIELD_NS	1000000ULL
 
 /* From <linux/sched.h> of the kernel, in /proc/PID/stat. */
 #define PF_EXITING	0x00000004
@@ -102,16 +103,27 @@ static int poll_report(pid_t tid, int *status)
 	return got < 0 || (got && !WIFSTOPPED(*status)) ? -ESRCH : 0;
 }
 
-/* Most reports arrive at once; sleeping and waking would take longer. */
+/* A yield lasted so long: other programs want this CPU. */
+static bool crowded;
+
+/*
+ * Most reports arrive at once; sleeping and waking would take longer. But a yield
+ * may give the CPU away for milliseconds, while a sleep ends with the report.
+ */
 static int spin_for_report(pid_t tid, int *status)
 {
-	uint64_t end = trace_clock_ns() + SPIN_NS;
+	uint64_t now = trace_clock_ns(), end = now + SPIN_NS, before;
 	int ret;
 
+	if (crowded)
+		return poll_report(tid, status);
 	do {
+		before = now;
 		sched_yield();
 		ret = poll_report(tid, status);
-	} while (!ret && !*status && trace_clock_ns() < end);
+		now = trace_clock_ns();
+	} while (!ret && !*status && now < end);
+	crowded = now - before > YIELD_NS;
 	return ret;
 }
 
