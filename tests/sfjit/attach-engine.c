@@ -330,19 +330,31 @@ static void stopped(void)
 	stop(&t, "a stopped process");
 }
 
-/* A process that sends signals at random times. */
-static pid_t disturb(pid_t pid, int first, int second)
+#define PAIRS	20
+
+/*
+ * A process that sends pairs of signals at random times, at most PAIRS for each of
+ * '*turns': on a busy machine nothing would get on between signals without end.
+ */
+static pid_t disturb(pid_t pid, int first, int second,
+		     const volatile unsigned long *turns)
 {
 	pid_t child = fork();
+	unsigned long sent = 0;
 
 	MUST(child >= 0);
 	if (child)
 		return child;
 	for (;;) {
+		if (sent >= PAIRS * *turns) {
+			pause_us(1000);
+			continue;
+		}
 		kill(pid, first);
 		pause_us(random() % 2000);
 		kill(pid, second);
 		pause_us(random() % 2000);
+		sent++;
 	}
 }
 
@@ -350,15 +362,21 @@ static void stopped_meanwhile(void)
 {
 	char *argv[] = { "target", "sleep", "futex", "read", "write", NULL };
 	struct target t = start(argv);
-	pid_t other = disturb(t.pid, SIGSTOP, SIGCONT);
+	volatile unsigned long *turns = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+					     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t other;
 	int i, bad = 0;
 
+	MUST(turns != MAP_FAILED);
+	other = disturb(t.pid, SIGSTOP, SIGCONT, turns);
 	for (i = 0; i < 200; i++) {
+		++*turns;
 		bad += attach(&t, i) != 0;
 		pause_us(random() % 1500);
 	}
 	kill(other, SIGKILL);
 	waitpid(other, NULL, 0);
+	munmap((void *)turns, PAGE);
 	kill(t.pid, SIGCONT);
 	IS("stopped and continued meanwhile: rounds that failed", bad, 0);
 	stop(&t, "stopped and continued meanwhile");
