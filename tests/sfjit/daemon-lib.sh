@@ -74,13 +74,32 @@ record() {
 		>"$samples" 2>>"$tmp/err"
 }
 
-# judge NAME COMM: of at least 20 stacks of sort_once(), all are exact and end in
-# main() and what has called it.
-judge() {
-	summary "$2" sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
+# count_stacks COMM: those of sort_once(), and how many end in main() and what has
+# called it
+count_stacks() {
+	summary "$1" sort_once "work main" >"$tmp/sum" 2>"$tmp/bad"
 	awk '{ n += $3; c += $5; x += $7 }
 		END { print n + 0, c + 0, x + 0 }' "$tmp/sum" >"$tmp/total"
 	read -r stacks complete exact <"$tmp/total"
+}
+
+record_times() { record "$@" "$seconds"; }
+are_enough() {
+	count_stacks "$comm"
+	[ "$stacks" -gt 20 ]
+}
+
+# record_enough COMM N COMMAND...: records COMMAND N, or with ten and a hundred times
+# N, until judge has enough stacks.
+record_enough() {
+	comm=$1 _nr=$2
+	shift 2
+	until_enough "$_nr ${_nr}0 ${_nr}00" are_enough record_times "$@"
+}
+
+# judge NAME COMM: of at least 20 stacks all are exact.
+judge() {
+	count_stacks "$2"
 	if [ "$stacks" -gt 20 ] && [ "$complete" = "$stacks" ] &&
 		[ "$exact" = "$stacks" ]; then
 		ok "$1: all stacks"

@@ -37,18 +37,18 @@ start_daemon
 await 1 "$prefork" true
 await 1 "$(readlink -f "$libc")" true
 pkill -CONT -x prefork
-record sleep 1
+record_enough prefork 1 sleep
 pkill -x prefork
 wait %1
 judge "a program that ran before" prefork
 
-record "$run/prefork" 100
+record_enough prefork 100 "$run/prefork"
 judge "a program that starts" prefork
-record env -i "$run/prefork" 100
+record_enough prefork 100 env -i "$run/prefork"
 judge "without an environment" prefork
 
 await 1 "$(readlink -f "$run/prefork-static")" "$run/prefork-static" 1
-record "$run/prefork-static" 100
+record_enough prefork-static 100 "$run/prefork-static"
 judge "a static program" prefork-static
 
 # --- the vDSO -----------------------------------------------------------------------
@@ -77,7 +77,7 @@ await 1 "$work/setuid" unprivileged "$work/setuid" 1
 run_all setuid unprivileged "$work/setuid" 100000
 is "a setuid program: runs as its owner" 1000 \
 	"$(ps -C setuid -o euid= | sort -u | tr -d ' ')"
-record sleep 1
+record_enough setuid 1 sleep
 pkill -x setuid
 judge "a setuid program" setuid
 
@@ -95,7 +95,7 @@ cp "$loader" "$root$loader"
 cp "$run/prefork" /inside
 await 1 /inside inside 1
 await 1 "$libc" inside 1
-record unshare -m chroot "$root" /inside 100
+record_enough inside 100 unshare -m chroot "$root" /inside
 judge "another root with its own C library" inside
 
 # --- a file system that goes --------------------------------------------------------
@@ -107,7 +107,7 @@ mkdir "$work/mounted"
 mount_tmpfs "$work/mounted"
 cp "$run/prefork" "$work/mounted/program"
 await 1 "$work/mounted/program" "$work/mounted/program" 1
-record "$work/mounted/program" 100
+record_enough program 100 "$work/mounted/program"
 judge "a program of another file system" program
 until idle; do :; done
 works "the file system is unmounted" call "umount2(b'$work/mounted', 0)"
@@ -116,7 +116,7 @@ works "the file system is unmounted" call "umount2(b'$work/mounted', 0)"
 mount_tmpfs "$work/mounted"
 cp "$run/prefork-static" "$work/mounted/program"
 await 2 "$work/mounted/program" "$work/mounted/program" 1
-record "$work/mounted/program" 100
+record_enough program 100 "$work/mounted/program"
 judge "a program of a file system in its place" program
 
 # --- files that change ------------------------------------------------------------
@@ -125,13 +125,13 @@ cp "$run/prefork" "$work/new" && mv "$work/new" "$work/replaced"
 await 1 "$work/replaced" "$work/replaced" 1
 cp "$run/prefork-static" "$work/new" && mv "$work/new" "$work/replaced"
 await 2 "$work/replaced" "$work/replaced" 1
-record "$work/replaced" 100
+record_enough replaced 100 "$work/replaced"
 judge "a file that was replaced" replaced
 
 # The same inode, with other code. A sample finds that out, a mapping brings it anew.
 cat "$run/prefork" >"$work/replaced"
 await 3 "$work/replaced" record "$work/replaced" 30
-record "$work/replaced" 100
+record_enough replaced 100 "$work/replaced"
 judge "a file that was rewritten" replaced
 
 cp "$run/prefork" "$work/deleted"
@@ -140,7 +140,7 @@ run_all deleted "$work/deleted" 100000
 rm "$work/deleted"
 # perf looks for symbols here.
 cp "$run/prefork" "$work/deleted (deleted)"
-record sleep 1
+record_enough deleted 1 sleep
 pkill -x deleted
 judge "a file that was deleted" deleted
 
@@ -157,7 +157,7 @@ await 1 "$(readlink -f "$libc")" "$run/prefork" 1
 like "sfjit explain, of a recording from before it" \
 	"*fix: record again if sfjit ps --files shows a table*" \
 	"$("$sfjit" explain "$data")"
-record "$run/prefork" 100
+record_enough prefork 100 "$run/prefork"
 judge "another daemon" prefork
 like "sfjit ps --files says why stacks ended" \
 	"*unwind errors of processes without windows*" "$("$sfjit" ps --files)"

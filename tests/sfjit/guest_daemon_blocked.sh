@@ -51,7 +51,7 @@ tables >"$tmp/before"
 cp "$run/prefork" "$work/pressed"
 hold hog 64
 await 1 "$work/pressed" "$work/pressed" 1
-record "$work/pressed" 100
+record_enough pressed 100 "$work/pressed"
 judge "little memory: a program that starts" pressed
 tables >"$tmp/after"
 is "no table was removed" "" "$(grep -vxFf "$tmp/after" "$tmp/before")"

@@ -42,7 +42,7 @@ for file in "$run/prefork" "$libc"; do
 done >"$tmp/after"
 same "tables of other files" "$tmp/before" "$tmp/after"
 is "are in use" 2 "$(grep -c ' current$' "$tmp/after")"
-record "$run/prefork" 100
+record_enough prefork 100 "$run/prefork"
 judge "another program" prefork
 
 bytes=$(sed -n 's/^tables [0-9]* //p' "/proc/$daemon"/fdinfo/* 2>/dev/null)

@@ -13,6 +13,7 @@
 #include <err.h>
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,6 +165,15 @@ static pid_t start(char **command, int *go)
 	return pid;
 }
 
+/* On one CPU with the command: rings must not be full when it goes on. */
+static void go_first(void)
+{
+	const struct sched_param first = { .sched_priority = 1 };
+
+	if (sched_setscheduler(0, SCHED_FIFO, &first))
+		warn("samples may be lost: sched_setscheduler");
+}
+
 static void record_all(void)
 {
 	unsigned int i;
@@ -202,6 +212,7 @@ int main(int argc, char **argv)
 		open_ring(pid, cpu, period, false);
 		open_ring(pid, cpu, period, true);
 	}
+	go_first();
 	if (write(go, "", 1) != 1)
 		err(2, "pipe");
 	return follow(pid);
