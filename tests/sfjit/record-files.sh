@@ -4,7 +4,8 @@
 #
 # Description: sfjit record and sfjit inject use the file that was mapped, also
 # in a mount namespace, below another root, in an overlay, and after it was
-# deleted or replaced; and never another one that has its path.
+# deleted or replaced, and copies of files of another machine; and never another one
+# that has its path.
 
 # shellcheck source=tests/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -125,4 +126,41 @@ cp "$other" new && mv new prog
 works "replaced after perf has looked: inject" \
 	"$sfjit" inject -q -i raw -o data
 is "replaced after perf has looked: perf's copy" complete "$(ends data)"
+
+# Copies of the files of another machine: those of a recording without build-ids,
+# with other inodes.
+# share ARGUMENT...: of complete stacks, in whole percent, by sfjit inject
+share() {
+	"$sfjit" inject "$@" -i raw -o data 2>&1 |
+		sed -n 's/.*complete (\([0-9]*\).*/\1/p'
+}
+
+cp "$edges" far
+perf record -q --no-buildid -e cpu-clock -F 499 --call-graph=dwarf -o raw ./far \
+	>said 2>&1
+# shellcheck disable=SC2046 # words
+for file in $(readlink -f far $(ldd far | grep -o '/[^ ]*')); do
+	mkdir -p "copies$(dirname "$file")"
+	cp "$file" "copies$file"
+done
+rm far
+is "the program is gone" 0 "$(share)"
+works "--symfs" test "$(share --symfs=copies)" -ge 97
+mv "copies$tmp/far" copies/elsewhere
+ln -s /elsewhere "copies$tmp/far"
+works "--symfs: a link starts there" test "$(share --symfs=copies)" -ge 97
+mv copies/elsewhere elsewhere
+is "--symfs: a link leads to nothing outside" 0 "$(share --symfs=copies)"
+"$sfjit" inject -q --symfs=none -i raw -o data >said 2>&1
+is "--symfs: no directory" "sfjit: none: No such file or directory" "$(cat said)"
+
+# With build-ids another program is not taken.
+cp "$edges" far
+perf record -q -e cpu-clock -F 499 --call-graph=dwarf -o raw ./far >said 2>&1
+rm far "copies$tmp/far"
+cp "$other" "copies$tmp/far"
+export HOME=/nowhere
+is "--symfs: another program" 0 "$(share --symfs=copies)"
+mv elsewhere "copies$tmp/far"
+works "--symfs: by build-ids" test "$(share --symfs=copies)" -ge 97
 finish

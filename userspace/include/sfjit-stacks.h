@@ -152,6 +152,22 @@ struct sfjit_stacks_mapping {
 int sfjit_stacks_open(pid_t pid, const struct sfjit_stacks_mapping *mapping);
 
 /**
+ * sfjit_stacks_open_below - open a copy of the file that was mapped
+ * @directory:	the root of the copies, as of another machine
+ * @mapping:	what
+ *
+ * Takes what is at @path below @directory for the file, with any device and inode,
+ * but not with another build-id than @mapping has. Links lead to no file outside of
+ * @directory. Only regular files are opened.
+ *
+ * Return: a descriptor, or -errno, that of openat2(2), or:
+ *   -ENOENT	@path leads to no regular file there
+ *   -ESTALE	the file there has another build-id
+ */
+int sfjit_stacks_open_below(const char *directory,
+			    const struct sfjit_stacks_mapping *mapping);
+
+/**
  * sfjit_stacks_mmap - report that memory was mapped
  * @stacks:	the tracker
  * @pid:	of the process

@@ -233,20 +233,17 @@ int convert_output(struct target *out, const char *name, bool recorded)
 }
 
 /* @ends: of what perf is recording. */
-static int run(const char *input, int in, struct target *out, bool quiet,
-	       const struct perfdata_files *files,
+static int run(const char *input, struct convert_input *converted,
+	       struct target *out, bool quiet,
 	       struct perfdata_result *result, struct perfdata_ends *ends)
 {
-	struct convert_input converted;
 	struct trouble trouble;
 	int ret;
 
-	convert_begin(&converted, in, quiet);
-	converted.options.files = files;
-	converted.options.out = out->fd;
-	converted.options.raw = converted.options.live = ends != NULL;
-	ret = perfdata_inject(&converted.options, result, ends, &trouble);
-	convert_end(&converted);
+	converted->options.out = out->fd;
+	converted->options.raw = converted->options.live = ends != NULL;
+	ret = perfdata_inject(&converted->options, result, ends, &trouble);
+	convert_end(converted);
 	if (ret && (result->raw || !result->error))
 		convert_complain(input, trouble.text);
 	if (ret && result->error)
@@ -303,11 +300,15 @@ static bool is_file(int fd)
 	return !fstat(fd, &st) && S_ISREG(st.st_mode);
 }
 
-int convert(const char *input, int in, struct target *out, bool quiet)
+int convert(const char *input, int in, struct target *out, bool quiet,
+	    const char *root)
 {
+	struct convert_input converted;
 	struct perfdata_result result;
 
-	if (!run(input, in, out, quiet, NULL, &result, NULL))
+	convert_begin(&converted, in, quiet);
+	converted.options.root = root;
+	if (!run(input, &converted, out, quiet, &result, NULL))
 		return finish(out);
 	if (*out->temporary && result.kept && result.samples && !is_file(in)) {
 		close(out->fd);
@@ -325,10 +326,14 @@ int convert(const char *input, int in, struct target *out, bool quiet)
 int convert_recorded(const char *input, int in, struct target *out, bool quiet,
 		     const struct perfdata_files *files, bool *kernel)
 {
+	struct convert_input converted;
 	struct perfdata_result result;
 	struct perfdata_ends ends;
-	int ret = run(input, in, out, quiet, files, &result, &ends);
+	int ret;
 
+	convert_begin(&converted, in, quiet);
+	converted.options.files = files;
+	ret = run(input, &converted, out, quiet, &result, &ends);
 	if (ret) {
 		keep_part(out, &result);
 		return ret;

@@ -37,9 +37,11 @@ int convert_output(struct target *out, const char *name, bool recorded);
 
 /*
  * Writes what 'in' has, which is called 'input', and says how it went, unless
- * it is quiet. 0, or 1: it failed, and a file that was there is as it was.
+ * it is quiet. @root: NULL, or where the files of another machine are. 0, or 1: it
+ * failed, and a file that was there is as it was.
  */
-int convert(const char *input, int in, struct target *out, bool quiet);
+int convert(const char *input, int in, struct target *out, bool quiet,
+	    const char *root);
 
 /*
  * The same while perf is recording. If that fails, it keeps the recording so

@@ -77,7 +77,8 @@ static const struct {
 	  "the walk followed a bogus frame pointer: use sfjit record or sfjit "
 	  "run" },
 	{ SFJIT_STACKS_NO_FILE, ANY, ANYWHERE,
-	  "explain it where it was recorded, before the file is replaced" },
+	  "explain it where it was recorded, before the file is replaced; "
+	  "elsewhere, sfjit inject --symfs=DIR takes copies of the files" },
 	{ SFJIT_STACKS_NO_TABLE, ANY, BIT(PERFDATA_FILE),
 	  "build the file with -fasynchronous-unwind-tables" },
 	{ SFJIT_STACKS_NO_TABLE, ANY, ANYWHERE,

@@ -23,19 +23,22 @@ static const char usage[] =
 "  -i, --input=FILE   the recording, perf.data if not given; - is standard\n"
 "                     input, for what perf record -o - writes\n"
 "  -o, --output=FILE  where to; - is standard output\n"
+"      --symfs=DIR    files of the recording are below DIR, as of another\n"
+"                     machine\n"
 "  -q, --quiet        print errors only\n"
 "  -h, --help         print this\n";
 
 static const struct option options[] = {
 	{ "input", required_argument, NULL, 'i' },
 	{ "output", required_argument, NULL, 'o' },
+	{ "symfs", required_argument, NULL, 's' },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
 	{ },
 };
 
 struct names {
-	const char *input, *output;
+	const char *input, *output, *root;
 	bool quiet;
 };
 
@@ -45,6 +48,15 @@ static bool is_same_file(int in, const char *name)
 
 	return !fstat(in, &a) && !stat(name, &b) && a.st_dev == b.st_dev &&
 	       a.st_ino == b.st_ino;
+}
+
+static bool is_directory(const char *name)
+{
+	int fd = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 /* ---- Signals ------------------------------------------------------------ */
@@ -100,6 +112,8 @@ static int inject(const struct names *names)
 
 	if (in < 0)
 		return convert_complain(names->input, strerror(errno));
+	if (names->root && !is_directory(names->root))
+		return convert_complain(names->root, strerror(errno));
 	if (is_standard(names->output) && isatty(STDOUT_FILENO))
 		return convert_complain("standard output", "is a terminal");
 	if (!is_standard(names->output) && is_same_file(in, names->output))
@@ -107,7 +121,7 @@ static int inject(const struct names *names)
 	if (convert_output(&out, names->output, false))
 		return 1;
 	handle_signals(&out, in);
-	ret = convert(names->input, in, &out, names->quiet);
+	ret = convert(names->input, in, &out, names->quiet, names->root);
 	return caught ? 128 + caught : ret;
 }
 
@@ -124,6 +138,8 @@ int command_inject(int argc, char **argv)
 			names.input = optarg;
 		else if (c == 'o')
 			names.output = optarg;
+		else if (c == 's')
+			names.root = optarg;
 		else if (c == 'q')
 			names.quiet = true;
 		else

@@ -74,23 +74,29 @@ static int open_of_process(pid_t pid, const char *name)
 	return open_here(path);
 }
 
-/* As the process would: absolute links start at its root, and stay below. */
-static int open_below_root(pid_t pid, const char *path)
+/* As who has it for a root: absolute links start there, and stay below. */
+static int open_below(const char *directory, const char *path)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT,
 	};
-	char name[32];
 	int root, fd;
 
-	snprintf(name, sizeof(name), "/proc/%d/root", pid);
-	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	root = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return -errno;
 	fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
 	fd = open_regular(fd);
 	close(root);
 	return fd;
+}
+
+static int open_below_root(pid_t pid, const char *path)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "/proc/%d/root", pid);
+	return open_below(name, path);
 }
 
 /* ---- Whether one is what was mapped ------------------------------------ */
@@ -262,4 +268,18 @@ int identity_open(pid_t pid, const struct sfjit_stacks_mapping *mapping)
 	if (search.alike >= 0)
 		return search.alike;
 	return search.contradicts ? -ESTALE : fd;
+}
+
+int identity_open_below(const char *directory,
+			const struct sfjit_stacks_mapping *mapping)
+{
+	int fd;
+
+	if (mapping->path[0] != '/')
+		return -ENOENT;
+	fd = open_below(directory, mapping->path);
+	if (fd < 0 || !mapping->build_id_length || has_build_id(fd, mapping))
+		return fd;
+	close(fd);
+	return -ESTALE;
 }

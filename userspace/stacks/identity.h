@@ -12,4 +12,8 @@
 /* See sfjit_stacks_open(). */
 int identity_open(pid_t pid, const struct sfjit_stacks_mapping *mapping);
 
+/* See sfjit_stacks_open_below(). */
+int identity_open_below(const char *directory,
+			const struct sfjit_stacks_mapping *mapping);
+
 #endif /* SFJIT_STACKS_IDENTITY_H */

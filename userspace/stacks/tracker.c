@@ -146,6 +146,12 @@ EXPORT int sfjit_stacks_open(pid_t pid,
 	return identity_open(pid, mapping);
 }
 
+EXPORT int sfjit_stacks_open_below(const char *directory,
+				   const struct sfjit_stacks_mapping *mapping)
+{
+	return identity_open_below(directory, mapping);
+}
+
 EXPORT int sfjit_stacks_mmap(struct sfjit_stacks *stacks, pid_t pid,
 			     uint64_t time,
 			     const struct sfjit_stacks_mapping *mapping)

@@ -84,6 +84,12 @@ int sfjit_stacks_open(pid_t pid, const struct sfjit_stacks_mapping *mapping)
 	return -ENOENT;
 }
 
+int sfjit_stacks_open_below(const char *directory,
+			    const struct sfjit_stacks_mapping *mapping)
+{
+	return -ENOENT;
+}
+
 int sfjit_stacks_munmap(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
 			uint64_t start, uint64_t length)
 {

@@ -397,6 +397,12 @@ int sfjit_stacks_open(pid_t pid, const struct sfjit_stacks_mapping *mapping)
 	return -ENOENT;
 }
 
+int sfjit_stacks_open_below(const char *directory,
+			    const struct sfjit_stacks_mapping *mapping)
+{
+	return -ENOENT;
+}
+
 int sfjit_stacks_find(struct sfjit_stacks *stacks, pid_t pid, uint64_t time,
 		      uint64_t address, struct sfjit_stacks_mapping *mapping)
 {

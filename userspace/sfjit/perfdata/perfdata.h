@@ -61,6 +61,7 @@ struct perfdata_files {
  *		becomes a regular recording, if @out is an empty file
  * @files:	NULL, or for @live, if @out is an empty file
  * @copies:	NULL, or the directory where perf record keeps files by build-id
+ * @root:	NULL, or the directory below which the files of another machine are
  * @say:	called with one line for each message, in which names of the
  *		recording may have any characters
  * @progress:	NULL, or called at times: bytes read so far, and of how many
@@ -71,7 +72,7 @@ struct perfdata_options {
 	int in, out;
 	bool raw, live;
 	const struct perfdata_files *files;
-	const char *copies, *launcher;
+	const char *copies, *root, *launcher;
 	void (*say)(void *arg, const char *line);
 	void (*progress)(void *arg, uint64_t done, uint64_t size);
 	void *arg;

@@ -54,7 +54,9 @@ static int open_file_or_copy(void *arg, pid_t pid,
 {
 	const struct perfdata_options *options = arg;
 	const struct perfdata_files *files = options->files;
-	int fd = sfjit_stacks_open(pid, mapping);
+	int fd = options->root ?
+		 sfjit_stacks_open_below(options->root, mapping) :
+		 sfjit_stacks_open(pid, mapping);
 
 	if (fd >= 0 && files)
 		files->opened(files->arg, pid, mapping, fd);
