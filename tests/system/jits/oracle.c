@@ -439,7 +439,8 @@ static bool had_windows(struct process *process, uint64_t time)
 		if (seen[i].pid == process->pid && seen[i].time <= time &&
 		    seen[i].time >= process->began)
 			process->windows_since = seen[i].time;
-	return process->windows_since;
+	/* samples of two rings are not in order */
+	return process->windows_since && process->windows_since <= time;
 }
 
 static void add_reason(const char *name, uint64_t nr)
