@@ -86,10 +86,13 @@ static const struct check all_checks[NR_CHECKS] = {
 	[CHECK_SHOWN] = CHECK("tables in fdinfo are those of the descriptor"),
 };
 
-/* On each machine, however busy. */
+/*
+ * On each machine, however busy. What is mapped again is rarest: its thread waits for
+ * those that split mappings and fork, and may lose its CPU while it has the lock.
+ */
 static const unsigned long enough[NR_CHECKS] = {
 	[CHECK_FP ... CHECK_FP + SPLIT] = 2000,
-	[CHECK_DEFER ... CHECK_DEFER + SPLIT] = 300,
+	[CHECK_DEFER ... CHECK_DEFER + SPLIT] = 100,
 	[CHECK_WITH ... CHECK_WITH + SPLIT] = 500,
 	[CHECK_CHILD] = 50,
 	[CHECK_CALLS] = 500,
