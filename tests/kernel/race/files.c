@@ -87,8 +87,8 @@ static const struct check all_checks[NR_CHECKS] = {
 };
 
 /*
- * On each machine, however busy. What is mapped again is rarest: its thread waits for
- * those that split mappings and fork, and may lose its CPU while it has the lock.
+ * On each machine, however busy. Stacks of new mappings are the rarest: their threads
+ * wait for those that split mappings and fork, or lose a CPU while they have the lock.
  */
 static const unsigned long enough[NR_CHECKS] = {
 	[CHECK_FP ... CHECK_FP + SPLIT] = 2000,
