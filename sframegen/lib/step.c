@@ -13,11 +13,11 @@ struct sfg_cfi {
 	size_t nr_pieces;
 };
 
-/* What an address belongs to. */
+/* The FDE of an address, and its CIE. */
 struct owner {
 	struct cfi_fde fde;
-	const struct cfi_cie *cie;	/* its number is no matter then */
-	struct cfi_cie indexed;		/* this one, if it was read alone */
+	const struct cfi_cie *cie;	/* use this, not fde.cie */
+	struct cfi_cie indexed;		/* the CIE, if the index led to it */
 };
 
 /* The caller, as far as known. */

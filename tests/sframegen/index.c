@@ -282,7 +282,7 @@ static void test_headers(void)
 	IS("addresses that wrap", compare(&in), 3 * SIZE);
 }
 
-/* The libraries of this process, where CFI is the kernel's page cache's. */
+/* The libraries of this process, whose CFI is in memory. */
 struct module {
 	struct sfg_input in;
 	unsigned int looked_up, different;

@@ -61,9 +61,14 @@ void table_count(struct table *table)
 	table->cfi_bytes = bytes;
 }
 
+static bool has_eh_frame(const struct table *table, uint64_t addr)
+{
+	return table->cfi && sfg_has_cfi(table->cfi, addr);
+}
+
 bool table_has_eh_frame(struct table *table, uint64_t addr)
 {
-	bool has = table->cfi && sfg_has_cfi(table->cfi, addr);
+	bool has = has_eh_frame(table, addr);
 
 	table_count(table);
 	return has;
@@ -75,7 +80,7 @@ bool table_has_eh_frame(struct table *table, uint64_t addr)
  */
 static struct sfg_cfi *find_cfi(const struct table *table, uint64_t addr)
 {
-	if (!table->debug || (table->cfi && sfg_has_cfi(table->cfi, addr)))
+	if (!table->debug || has_eh_frame(table, addr))
 		return table->cfi;
 	return table->debug;
 }

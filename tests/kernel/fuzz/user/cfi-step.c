@@ -169,8 +169,8 @@ void require_steps(const struct sfg_input *in, const struct sfg_output *out,
 }
 
 /*
- * An index of any bytes, and one that was made for this CFI: both of them follow it
- * in the input. It may name what is no record, so nothing is asked of the rows.
+ * The index follows the CFI in the input: any bytes, or an index made for this CFI.
+ * It may name what is no record, so any row will do.
  */
 void require_indexed(const struct sfg_input *in, size_t from)
 {
